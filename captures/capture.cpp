@@ -125,7 +125,13 @@ Capture Capture::open(const std::filesystem::path& path) {
   const std::string file = path.string(), suffix = path.extension().string();
   Safetensors contents;
   if (suffix == ".npz") {
-    contents.arrays = read_npz(path, is_capture_array);
+    bool trees = false;
+    contents.arrays = read_npz(path, [&trees](std::string_view name) {
+      trees = trees || name == "node_parent";
+      return is_capture_array(name);
+    });
+    if (trees)
+      throw file_error(file, "captured trees", "rows of positions; survey-paths and survey-policies read trees");
   } else if (suffix == ".safetensors") {
     contents = read_safetensors(path, is_capture_array);
   } else if (suffix == ".npy") {

@@ -38,7 +38,7 @@ endif()
 
 # MPI is optional (docs/scale.md).
 find_package(MPI COMPONENTS CXX QUIET)
-if(NOT MPI_CXX_FOUND)
+if(NOT MPI_CXX_FOUND AND NOT draftproof_FIND_QUIETLY)
   message(STATUS "draftproof: no MPI found (libopenmpi-dev), built without ranks; shards need none")
 endif()
 

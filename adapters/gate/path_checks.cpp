@@ -158,8 +158,8 @@ std::size_t TreeBatch::bytes_with(int entries, int vocabulary) const {
 const ServedBatch& TreeBatch::packed() {
   const std::size_t rows = seeds_.size(), n = longest_,
                     distribution = static_cast<std::size_t>(vocabulary_) * width(form_.dtype);
-  packed_.p.assign(rows * (n + 1) * distribution, std::byte{0});
-  packed_.q.assign(rows * n * distribution, std::byte{0});
+  packed_.p.resize(rows * (n + 1) * distribution);
+  packed_.q.resize(rows * n * distribution);
   packed_.drafts.assign(rows * n, -1);
   packed_.parents.assign(form_.level == Level::tree ? rows * n : 0, -1);
   packed_.lengths.clear();
@@ -167,7 +167,8 @@ const ServedBatch& TreeBatch::packed() {
     std::byte* p = packed_.p.data() + row * (n + 1) * distribution;
     std::byte* q = packed_.q.data() + row * n * distribution;
     const std::size_t end = row + 1 < rows ? starts_[row + 1] : entries_.size();
-    p = std::copy_n(kept_.at(roots_[row]).p.data(), distribution, p);
+    const std::span<const std::byte> first(kept_.at(roots_[row]).p.data(), distribution);
+    p = std::copy_n(first.data(), distribution, p);
     for (std::size_t i = starts_[row]; i < end; ++i) {
       const Entry& entry = entries_[i];
       const std::size_t at = row * n + (i - starts_[row]);
@@ -176,6 +177,8 @@ const ServedBatch& TreeBatch::packed() {
       packed_.drafts[at] = entry.token;
       if (!packed_.parents.empty()) packed_.parents[at] = entry.parent;
     }
+    fill_unused(first, form_.dtype, p, packed_.p.data() + (row + 1) * (n + 1) * distribution);
+    fill_unused(first, form_.dtype, q, packed_.q.data() + (row + 1) * n * distribution);
     packed_.lengths.push_back(static_cast<std::int32_t>(end - starts_[row]));
   }
   const bool seeded = declaration_.can(Randomness::seeded);

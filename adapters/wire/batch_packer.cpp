@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include <draftproof/sim/numeric/short_float.hpp>
 
@@ -116,11 +117,11 @@ T stored(double value, RowKind kind) {
   return static_cast<T>(kind == RowKind::logits ? std::log(value) : value);
 }
 
-/// Stores `rows` one after another, and fills with zeros up to `size` bytes.
-void store_rows(const std::vector<std::vector<double>>& rows, const RowForm& form, std::size_t distribution,
-                std::byte* to, std::size_t size) {
-  for (std::size_t i = 0; i < rows.size(); ++i) store_row(rows[i], form, to + i * distribution);
-  std::fill(to + rows.size() * distribution, to + size, std::byte{0});
+/// Stores `rows` one after another, and returns the end of the last one.
+std::byte* store_rows(const std::vector<std::vector<double>>& rows, const RowForm& form, std::size_t distribution,
+                      std::byte* to) {
+  for (const std::vector<double>& row : rows) store_row(row, form, std::exchange(to, to + distribution));
+  return to;
 }
 
 /// Returns a scripted batch of `rows` inputs of the shape of `input`, with up to `drafts` drafts. Its arrays are empty.
@@ -141,6 +142,11 @@ ServedBatch batch_like(const Input& input, int rows, int drafts, int places, con
 }
 
 }  // namespace
+
+void fill_unused(std::span<const std::byte> row, Dtype dtype, std::byte* from, const std::byte* to) {
+  for (; from < to; from += row.size())
+    std::rotate_copy(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(width(dtype)), row.end(), from);
+}
 
 void store_row(std::span<const double> row, const RowForm& form, std::byte* to) {
   with_type(form.dtype, [&](auto zero) {
@@ -235,8 +241,9 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
       std::copy_n(p - p_size, p_size, p);
       std::copy_n(q - q_size, q_size, q);
     } else {
-      store_rows(input.p, form, distribution, p, p_size);
-      store_rows(input.q, form, distribution, q, q_size);
+      const std::span<const std::byte> first(p, distribution);
+      fill_unused(first, form.dtype, store_rows(input.p, form, distribution, p), p + p_size);
+      fill_unused(first, form.dtype, store_rows(input.q, form, distribution, q), q + q_size);
     }
     std::copy(input.drafts.begin(), input.drafts.end(), packed.drafts.begin() + static_cast<std::ptrdiff_t>(row * n));
     if (tree)

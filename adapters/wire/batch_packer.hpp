@@ -88,6 +88,11 @@ struct PackedBatch {
 /// has rows of different lengths, or a state that has neither 0 nor `state_size` numbers.
 void check_input(const Input& input, std::size_t number, Level level, int state_size = 0);
 
+/// Fills the rows from `from` up to `to`, which a batch row of few drafts does not use, with the distribution `row`
+/// rotated by one token. With zeros there, a program that reads these rows would accept none of their drafts, and its
+/// answer would be right.
+void fill_unused(std::span<const std::byte> row, Dtype dtype, std::byte* from, const std::byte* to);
+
 /// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs must have passed check_input() and have
 /// one vocabulary. An input without a state begins with zeros. Shorter tapes are padded with zeros; the log shows if
 /// a program reads beyond the end of its tape. Cost: a pass over the rows; successive calls on the same input share one

@@ -51,6 +51,10 @@ void check(const PathSource& source, const PathSurveyOptions& options) {
     throw InputError({.file = "--length",
                       .got = std::to_string(options.length),
                       .expected = fmt::format("at most {} for {}", source.longest(), source.name())});
+  if (source.stored_trees() && options.iterations > 1)
+    throw InputError({.file = "--iterations",
+                      .got = std::to_string(options.iterations),
+                      .expected = fmt::format("1 for {}, whose trees are stored", source.name())});
   for (const int drafts : options.drafts)
     if (drafts > source.most_paths())
       throw InputError({.file = "--drafts",

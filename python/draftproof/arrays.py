@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -191,10 +192,11 @@ class Arguments:
 
 
 def kind_of(fn: Callable[..., Any]) -> str:
-    """Returns `torch` if the code that `fn` can reach refers to torch or to an object of torch, else `numpy`."""
+    """Returns `torch` if the code that `fn` can reach refers to an object of torch or draftproof.torch, else
+    `numpy`."""
     for _, thing in objects_of(fn):
         owner = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
-        if str(owner).split(".")[0] == "torch":
+        if re.match(r"(draftproof\.)?torch(\.|$)", str(owner)):
             return "torch"
     return "numpy"
 

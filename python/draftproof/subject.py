@@ -184,10 +184,12 @@ class Subject:
             rows = Rows(*(arrays.get(name) for name in names))  # type: ignore[arg-type]
             numbers = CallNumbers(self, fields, arrays)
             answers = self._batches(rows, numbers) if self.batched else self._rows(rows, numbers)
-            return self._reply(fields, answers, numbers, arrays["drafts"].shape[1] + 1)
+            most = [1] * len(answers) if self.declaration.level == "position" else (arrays["lengths"] + 1).tolist()
+            return self._reply(fields, answers, numbers, arrays["drafts"].shape[1] + 1, most)
         if fields["type"] == "draft" and self.draft is not None:
             wanted, numbers = int(fields["drafts"]), CallNumbers(self, fields, arrays)
-            return self._reply(fields, self._drafts(self.draft, arrays["q"][:, 0], wanted, numbers), numbers, wanted)
+            drafts = self._drafts(self.draft, arrays["q"][:, 0], wanted, numbers)
+            return self._reply(fields, drafts, numbers, wanted, [wanted] * len(drafts))
         if fields["type"] == "generate" and self.generate is not None:
             self.calls += 1
             try:
@@ -241,11 +243,11 @@ class Subject:
         return [tokens_of(text) for text in texts]
 
     def _reply(
-        self, fields: Fields, answers: list[Answer], numbers: CallNumbers, width: int
+        self, fields: Fields, answers: list[Answer], numbers: CallNumbers, width: int, most: list[int]
     ) -> tuple[Fields, Arrays, list[DrawEntry], list[Answer]]:
         tokens = np.full((len(answers), width), -1, np.int32)
         for i, answer in enumerate(answers):
-            fault = self._fault_of(answer.tokens, width, numbers.vocabulary) if answer.status == OK else ""
+            fault = self._fault_of(answer.tokens, most[i], numbers.vocabulary) if answer.status == OK else ""
             if fault:
                 answers[i] = Answer([], FAILED, fault)
                 self.error = ValueError(fault)
@@ -270,7 +272,7 @@ class Subject:
     def _fault_of(tokens: list[int], most: int, vocabulary: int) -> str:
         """Returns a description of what is wrong with the tokens of a row; empty if the tokens are valid."""
         if not 0 < len(tokens) <= most:
-            return f"a result of {len(tokens)} tokens, expected 1 to {most}"
+            return f"a result of {len(tokens)} tokens, expected 1{f' to {most}' if most > 1 else ''}"
         if min(tokens) < 0 or max(tokens) >= vocabulary:
             return f"the tokens {tokens}, expected tokens 0 .. {vocabulary - 1}"
         return ""

@@ -485,3 +485,25 @@ def test_thresholds_as_many_as_tokens_are_not_drawn_as_a_race() -> None:
     rows = "[] p=(4 40)/44 q=(19 3)/22 [0] p=(10 14)/24 q=(28 30)/58 [1] p=(31 33)/64 q=(9 24)/33"
     told = draftproof.replay(verify, f"L=2 K=1 {rows}", dtype="float64")
     assert re.search(r"exact_distribution +passed", told), told
+
+
+def test_a_batch_that_goes_on_after_the_drafts_of_a_row_is_found() -> None:
+    """The function takes the drafts of a row to end where q has no mass, not at its length."""
+
+    def verify(p: Any, q: Any, drafts: Any, lengths: Any) -> Any:
+        out = np.full((len(p), drafts.shape[1] + 1), -1)
+        coins, last = np.random.random(drafts.shape), np.random.random(len(p))
+        for b, row in enumerate(drafts.clip(0)):
+            n = int(q[b].any(axis=1).cumprod().sum())
+            i = 0
+            while i < n and coins[b, i] * q[b, i, row[i]] < p[b, i, row[i]]:
+                out[b, i] = row[i]
+                i += 1
+            rest = np.maximum(p[b, i].astype(float) - q[b, i], 0) if i < n else p[b, i].astype(float)
+            sums = np.cumsum(rest if rest.any() else p[b, i].astype(float))
+            out[b, i] = np.searchsorted(sums, last[b] * sums[-1], side="right")
+        return out
+
+    verdict = draftproof.check(verify, batched=True, tier="edge", raises=False, keep=False)
+    assert verdict.status == "failed"
+    assert re.search(r"drafts \(\d\): .* a result of [3-9] tokens, expected 1 to 2", str(verdict))

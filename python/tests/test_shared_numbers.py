@@ -51,6 +51,13 @@ def test_rows_that_share_numbers_are_refuted(shared: str, place: str, fewest: in
     assert verdict.status == "failed"
 
 
+def test_shared_numbers_are_named_where_trials_show_them_too() -> None:
+    """Trials count as independent, so that the sampled tier refutes the function as well."""
+    found = draftproof.check(batched("coins"), **FEW)
+    assert {"edge", "sampled"} <= {one.tier for one in found.failures}, str(found)
+    assert any(one.check == "independent_rows" for one in found.failures), str(found)
+
+
 def test_results_that_are_copied_from_equal_rows_are_refuted() -> None:
     (finding,) = draftproof.check(batched("results"), tier="edge", **FEW).failures
     assert finding.check == "independent_rows"

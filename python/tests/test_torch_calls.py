@@ -187,6 +187,42 @@ def test_wrong_arguments(name, change, message):
         function(**arguments)
 
 
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in TREES])
+def test_tokens_below_the_padding_are_refused(name):
+    function, p, q, drafts, keywords = call(name)
+    drafts = drafts.clone()
+    drafts[(0,) * (drafts.dim() - 1) + (-1,)] = -5
+    keywords.pop("lengths", None)
+    with pytest.raises(ValueError, match=r"drafts\[0, .*\]: got -5, expected 0 .. 5, or -1 after the drafts"):
+        function(p, q, drafts, **keywords)
+
+
+@pytest.mark.parametrize("temperature", [float("inf"), 1e-310, torch.tensor([1.0, float("inf")])])
+def test_temperatures_without_a_finite_inverse_are_refused(temperature):
+    with pytest.raises(ValueError, match=r"temperature: got .*, expected (a number|numbers) above 0, 1e-308"):
+        verifiers.draft_iid(torch.zeros(2, 3), 1, logits=True, temperature=temperature)
+
+
+@pytest.mark.parametrize("value", [2.5, True, -1, "a"])
+def test_counts_are_whole_numbers(value):
+    q = torch.full((2, 3), 1 / 3)
+    for draw in (verifiers.draft_iid, verifiers.draft_gumbel_top_k):
+        with pytest.raises(ValueError, match=r"k: got .*, expected a whole number of at least 0"):
+            draw(q, value)
+    drafts = torch.zeros(2, 1, dtype=torch.int64)
+    for verify in (verifiers.ladder, verifiers.ladder_without_replacement):
+        with pytest.raises(ValueError, match=r"buckets: got .*, expected a whole number of at least 1"):
+            verify(q, q, drafts, buckets=value)
+
+
+def test_a_wrong_row_of_a_path_is_named_by_batch_row_path_and_place():
+    p, q, drafts = torch.full((2, 2, 3, 4), 0.25), torch.full((2, 2, 2, 4), 0.25), torch.zeros(2, 2, 2).long()
+    p[1, 1, 2, 0] = 5
+    for verify in (verifiers.ladder_block, verifiers.greedy_multipath_block):
+        with pytest.raises(ValueError, match=r"^p\[1, 1, 2\]: got values from 0.25 to 5 with sum 5.75"):
+            verify(p, q, drafts)
+
+
 def test_wrong_drafts_without_replacement():
     q = torch.tensor([[0.5, 0.5, 0.0]])
     with pytest.raises(ValueError, match=r"drafts\[0, 1\]: got 1, which is draft 0 too, expected another token"):

@@ -89,6 +89,50 @@ def test_ladder_without_replacement_is_optimal(k):
         assert abs(float(torch.minimum(p[row], selected[row]).sum()) - best) < 2.0**-48
 
 
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("smallest", [60, 300, 958])
+def test_peaked_rows_without_replacement_have_their_slopes_of_f(k, smallest):
+    """A row with masses from 1 down to 2^-smallest, and a flat row of the same batch."""
+    v = 6
+    q = table([[2.0 ** -(smallest * i // (v - 1)) for i in range(v)], [1 / v] * v])
+    p = random_rows((2, v), 12)
+    made = distinct_plan(p, q, k)
+    assert made.chords is not None
+    order = made.bins.argsort(dim=1, stable=True).tolist()
+    for row, tokens in enumerate(order):
+        exact = [Fraction(x) for x in q[row].tolist()]
+        exact = [x / sum(exact) for x in exact]
+        f = [ladder_reference.hit(exact, tokens[:i], k) for i in range(v + 1)]
+        for i, token in enumerate(tokens):
+            wanted = float((f[i + 1] - f[i]) / exact[token])
+            assert float(made.chords[row, i]) == pytest.approx(wanted, rel=1e-9), (row, i)
+
+
+def test_peaked_rows_in_buckets_are_as_in_a_batch_of_their_own():
+    v, k = 2000, 4
+    logits = random_rows((4, v), 13, zeros=0.0).log()
+    temperature = table([[1.0], [0.1], [0.03], [0.02]])
+    p, q = (logits.roll(1, 1) / temperature).softmax(1), (logits / temperature).softmax(1)
+    q = torch.where(q < 2.0**-960, 0.0, q)
+    chords = distinct_plan(p, q, k, 64, 1024 + k - 1).chords
+    assert chords is not None and bool(chords.isfinite().all())
+    for row in range(4):
+        alone = distinct_plan(p[row : row + 1], q[row : row + 1], k, 64, 1024 + k - 1).chords
+        assert alone is not None and torch.allclose(chords[row], alone[0], rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("faint", [1e-280, 1e-300, 1e-310])
+def test_tokens_that_are_hardly_ever_drawn_do_not_decide(faint):
+    p, q = table([[faint, 0.3, 0.3, 0.2, 0.2]]).expand(300, -1), table([[faint, 0.4, 0.3, 0.2, 0.1]]).expand(300, -1)
+    drafts = verifiers.draft_gumbel_top_k(q, 3, generator=torch.Generator().manual_seed(5))
+    token, index = verifiers.ladder_without_replacement(p, q, drafts, generator=torch.Generator().manual_seed(6))
+    assert bool((index >= 0).all()) and bool((token > 0).all())  # three drafts of four tokens: always accepted
+    peaked = table([[1 - 1e-9, 1e-9, faint, faint]])
+    for first, second in ((p[:1, :4], peaked), (peaked, peaked)):
+        token, index = verifiers.ladder_without_replacement(first, second, torch.tensor([[0, 1, 2]]), check=False)
+        assert 0 <= int(token) < 4 and (int(index) == -1 or int(index) == int(token))
+
+
 @pytest.mark.parametrize("k", [2, 3, 9])
 def test_buckets_without_replacement_have_the_f_of_their_tokens(k):
     """Compares f at the ends of buckets, computed by power sums, with f computed token by token in the order of the

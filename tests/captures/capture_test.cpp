@@ -139,6 +139,12 @@ TEST_F(CaptureFile, MinusInfinityIsProbabilityZero) {
   EXPECT_EQ(open(full({minus_infinity, 0, 0, minus_infinity})).target(0), (std::vector<double>{0, 1}));
 }
 
+TEST_F(CaptureFile, OfTreesNamesTheCommandsThatReadIt) {
+  NamedArrays arrays = full();
+  arrays.emplace_back("node_parent", integers({2}, {-1, 0}));
+  expect_refused(arrays, {"got captured trees, expected rows of positions", "survey-paths"});
+}
+
 TEST_F(CaptureFile, NamesTheTokenThatIsNoLogProbability) {
   const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
   expect_refused(full({half_half[0], half_half[1], 0, nan}),

@@ -231,7 +231,8 @@ TEST(Page, FilesThatAreNoResultsAreRefused) {
   EXPECT_EQ(refusal("{\"a\": 1e999}").substr(0, 28), "a value that cannot be read:");
   EXPECT_EQ(refusal("{\"schema\": \"draftproof.x/1\", \"a\": " + std::string(65, '[') + std::string(65, ']') + "}"),
             "JSON nested deeper than 64 levels");
-  EXPECT_EQ(refusal("{\"schema\": \"draftproof.x/1\"}"), "taken");
+  EXPECT_EQ(refusal("{\"schema\": \"draftproof.x/1\"}"), "a schema and nothing else");
+  EXPECT_EQ(refusal("{\"schema\": \"draftproof.x/1\", \"seed\": 1}"), "taken");
   const std::string page = html_page(stored("prove"));
   EXPECT_EQ(refusal(page), "taken");
   EXPECT_EQ(refusal(page.substr(0, page.rfind("</script>"))), "a page without draftproof data");

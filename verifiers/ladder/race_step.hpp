@@ -162,14 +162,14 @@ struct ChordSums {
     }
   }
   /// Up to this the difference 1 - q is imprecise: a double q near 1 is off by up to 2^-54, so the relative error of a
-  /// larger difference is at most 2^-54 / 2^-31 = 2^-23, as that of an entry of a row of floats. The difference may even
-  /// be 0 although other tokens can be drafted.
+  /// larger difference is at most 2^-54 / 2^-31 = 2^-23, as that of an entry of a row of floats. The difference may
+  /// even be 0 although other tokens can be drafted.
   static constexpr double imprecise = 0x1p-31;
-  /// Returns q / (1 - q) of a token. If 1 - q is at most `imprecise`, uses `rest` instead, the mass of all tokens but
+  /// Returns q / (1 - q) of a token. If 1 - q is at most `least`, uses `rest` instead, the mass of all tokens but
   /// the most probable one: a sum of small entries, whose relative error is small.
-  DRAFTPROOF_DEVICE static double odds(double q, double rest, double imprecise) {
+  DRAFTPROOF_DEVICE static double odds(double q, double rest, double least) {
     const double others = 1 - q;
-    return q / (others > imprecise ? others : rest);
+    return q / (others > least ? others : rest);
   }
   /// Sets the chords for K = 2. The chord of a bin G with H above it and Z below it is 1 + R(Z) - q(H) R(G) / q(G),
   /// where `odds` has R, the sum of q / (1 - q), of each bin. q(H) is summed from the first bin on, because the

@@ -92,6 +92,7 @@ Json read_result(const std::string& file) {
   const std::string schema = text_of(data, "schema");
   if (!data.is_object() || schema.empty()) refuse_result(file, "JSON without a schema");
   if (!begins(schema, "draftproof.")) refuse_result(file, "schema " + in_quotes(schema));
+  if (data.size() == 1) refuse_result(file, "a schema and nothing else");
   return data;
 }
 

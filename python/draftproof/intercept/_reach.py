@@ -79,6 +79,10 @@ def _loaded_by(function: types.FunctionType) -> Iterator[tuple[str, object]]:
             yield (f"{way} of the closure" if kind == "closure" else f"{kind} {way}"), thing
 
 
+def _is_method(thing: object) -> bool:
+    return isinstance(thing, types.FunctionType | staticmethod | classmethod | property)
+
+
 def _is_tuned(thing: object) -> bool:
     """Whether `thing` is a kernel of Triton with a decorator such as @autotune or @heuristics."""
     return type(thing).__module__.partition(".")[0] == "triton" and getattr(thing, "fn", None) is not None
@@ -89,6 +93,10 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield name, thing.func
         yield from ((f"{name} argument {i}", value) for i, value in enumerate(thing.args))
         yield from ((f"{name} argument {key}", value) for key, value in thing.keywords.items())
+    elif isinstance(thing, staticmethod | classmethod):
+        yield name, thing.__func__
+    elif isinstance(thing, property):
+        yield name, thing.fget
     elif isinstance(thing, types.MethodType):
         yield f"{name}.self", thing.__self__
         yield name, thing.__func__
@@ -108,7 +116,11 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield from ((f"{name}[{i}]", value) for i, value in enumerate(thing[:64]))
     elif isinstance(thing, dict):
         yield from ((f"{name}[{key!r}]", value) for key, value in list(thing.items())[:64])
-    elif not isinstance(thing, type | types.ModuleType) and type(thing).__module__.partition(".")[0] not in LIBRARIES:
+    elif isinstance(thing, type):
+        room = thing.__module__.partition(".")[0]
+        if room not in LIBRARIES and room not in sys.stdlib_module_names:
+            yield from ((f"{name}.{key}", value) for key, value in vars(thing).items() if _is_method(value))
+    elif not isinstance(thing, types.ModuleType) and type(thing).__module__.partition(".")[0] not in LIBRARIES:
         calls = [of.__dict__["__call__"] for of in type(thing).__mro__ if "__call__" in of.__dict__]
         if calls and isinstance(calls[0], types.FunctionType):
             yield f"{name}()", calls[0]

@@ -71,6 +71,12 @@ def want(good: bool, place: str, found: object, wanted: object) -> None:
         raise ValueError(f"{place}: got {found}, expected {wanted}")
 
 
+def want_count(place: str, value: object, least: int) -> None:
+    """Raises: ValueError unless `value` is a whole number of at least `least`."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    want(whole and int(value) >= least, place, value, f"a whole number of at least {least}")  # type: ignore[call-overload]
+
+
 def want_tensors(**values: object) -> None:
     """Raises: ValueError unless every value is a dense tensor."""
     for name, value in values.items():
@@ -101,9 +107,11 @@ def want_temperature(options_logits: bool, temperature: Temperature, batch: int)
     want(options_logits, "temperature", "probabilities", "logits=True")
     if isinstance(temperature, Tensor):
         want(temperature.numel() in (1, batch), "temperature: shape", tuple(temperature.shape), f"() or ({batch},)")
-        want(bool((temperature > 0).all()), "temperature", temperature.tolist(), "numbers above 0")
+        want(not temperature.is_complex(), "temperature: type", temperature.dtype, "real numbers")
+        good = (temperature.double() >= 1e-308) & (temperature.double() <= 1e308)
+        want(bool(good.all()), "temperature", temperature.tolist(), "numbers above 0, 1e-308 to 1e308")
     else:
-        want(temperature > 0, "temperature", temperature, "a number above 0")
+        want(1e-308 <= temperature <= 1e308, "temperature", temperature, "a number above 0, 1e-308 to 1e308")
 
 
 def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, given: Options) -> tuple[Tensor, Tensor]:
@@ -128,9 +136,12 @@ def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, giv
             want(False, f"lengths[{int(bad[0])}]", int(lengths[bad[0]]), f"0 .. {n}")
         there = torch.arange(n, device=drafts.device) < lengths.reshape(-1, *[1] * (drafts.dim() - 1))
         bad = (there & ((drafts < 0) | (drafts >= vocabulary))).nonzero()
+        if len(bad) == 0 and given.lengths is None:
+            bad = (drafts < -1).nonzero()
         if len(bad) > 0:
             place = tuple(int(i) for i in bad[0])
-            want(False, f"drafts{list(place)}", int(drafts[place]), f"0 .. {vocabulary - 1}")
+            padding = ", or -1 after the drafts" if given.lengths is None else ""
+            want(False, f"drafts{list(place)}", int(drafts[place]), f"0 .. {vocabulary - 1}{padding}")
     return drafts.clamp(0, vocabulary - 1), lengths
 
 

@@ -25,6 +25,8 @@ import torch
 from torch import Tensor
 
 POWERS = 7
+FAINTEST = 2.0**-960
+"""Smallest share of the q-mass that a token may have, so that all rates, times and their ratios are normal numbers."""
 LONGEST = 45.0
 """Largest product of rate and time of a node of the integral. Later nodes weigh less than e^-45 < 3e-20 and are left
 out."""
@@ -35,18 +37,24 @@ CELLS = 1 << 22
 def coverage(q: Tensor, bins: Tensor, q_bin: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """Returns chords of F on the bins [R, n], and F at the breaks [R, n + 1], for `lengths` [R] drafts.
 
-    `q` [R, V] has sums 1; bins of several tokens have only tokens of small q (`ladder_plan.bins_of`).
+    `q` [R, V] has sums 1 and no masses between 0 and FAINTEST; bins of several tokens have only tokens of small q
+    (`ladder_plan.bins_of`).
     Cost: for K > 2 O(K^2 n M), M nodes: 4 (K <= 8) an octave from about 1e-16^(1/K) to 45 over the q-mass of all but
-    the K - 1 largest tokens.
+    the K - 1 largest tokens, for rows in which this mass differs by less than 2^32 together.
     """
     tokens = torch.zeros_like(q_bin).scatter_add_(1, bins, (q > 0).to(q.dtype))
     drafts = torch.minimum(lengths.clamp(min=1), tokens.sum(1).long())
     chords = torch.ones_like(q_bin)
     for k in drafts.unique().tolist():
-        if k > 1:
-            rows = (drafts == k).nonzero().squeeze(1)
-            of_k = pairs if k == 2 else race
-            chords[rows] = of_k(q[rows], bins[rows], q_bin[rows], tokens[rows], k)
+        rows = (drafts == k).nonzero().squeeze(1)
+        if k == 2:
+            chords[rows] = pairs(q[rows], bins[rows], q_bin[rows])
+        elif k > 2:
+            slowest = slowest_of(q[rows], k)
+            size = (slowest.log2() / 32).floor()
+            for each in size.unique():
+                at, chosen = size == each, rows[size == each]
+                chords[chosen] = race(q[chosen], bins[chosen], q_bin[chosen], tokens[chosen], slowest[at], k)
     # If fewer than K tokens are below a break, some draft is certainly above the break, so F is set to exactly 1.
     below = tokens.flip(1).cumsum(1).flip(1)
     chords = torch.where((below < drafts[:, None]) | (q_bin == 0), 0.0, chords.clamp_(min=0))
@@ -56,7 +64,7 @@ def coverage(q: Tensor, bins: Tensor, q_bin: Tensor, lengths: Tensor) -> tuple[T
     return chords, f
 
 
-def pairs(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tensor:
+def pairs(q: Tensor, bins: Tensor, q_bin: Tensor) -> Tensor:
     """Returns chords for two drafts [R, n]."""
     top = q.argmax(1, keepdim=True)
     rest = (1 - q).scatter(1, top, q.scatter(1, top, 0.0).sum(1, keepdim=True))  # 1 - q, accurate near q = 1 too
@@ -69,28 +77,31 @@ def mass_above(q_bin: Tensor) -> Tensor:
     return torch.nn.functional.pad(q_bin.cumsum(1)[:, :-1], (1, 0))
 
 
-def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tensor:
-    """Returns chords for k > 2 drafts [R, n]."""
+def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, slowest: Tensor, k: int) -> Tensor:
+    """Returns chords for k > 2 drafts [R, n]. `slowest` [R] is that of `slowest_of`."""
     above = mass_above(q_bin)
     an_octave = 4 * ceil(k / 8)
     # At times t before the start, `before` ignores that K clocks may have rung. This has probability at most t^k / k!,
     # so the error for a bin of mass W is at most W t^k / (k - 1)! = 1e-16 W.
     start = min(0.125, (1e-16 * gamma(k)) ** (1 / k))
-    slowest = slowest_of(q, k)
-    octaves = ceil(log2(LONGEST / slowest / start)) + 1
+    octaves = ceil(log2(LONGEST / float(slowest.min()) / start)) + 1
     times = start * torch.exp2(torch.arange(octaves * an_octave, dtype=q.dtype, device=q.device) / an_octave)
-    sums = power_sums(q, bins, q_bin) if bool((tokens > 1).any()) else None
+    scale = slowest[:, None]
+    sums = power_sums(q / scale, bins, q_bin) if bool((tokens > 1).any()) else None
     chords = before(start, an_octave, above, q_bin)
-    for t in times.split(max(1, CELLS // (q_bin.numel() * k))):
-        chords += integrand(t, above, q_bin, own_distribution(t, q_bin, tokens, sums, k))
+    for part in times.split(max(1, CELLS // (q_bin.numel() * k))):
+        # Nodes of other rows that are later than any of this row count as 0: there powers of t could be infinite.
+        used = part <= 2 * LONGEST / scale
+        t = torch.where(used, part, LONGEST / scale)
+        own = own_distribution(t, t * scale, q_bin, tokens, sums, k)
+        chords += integrand(t, used, above, q_bin, own)
     return chords * (log(2) / an_octave)
 
 
-def slowest_of(q: Tensor, k: int) -> float:
-    """Returns the rate at which the integrand decays: the total mass of all tokens except the k - 1 largest, minimised
-    over the rows."""
+def slowest_of(q: Tensor, k: int) -> Tensor:
+    """Returns the rate at which the integrand decays, [R]: the total mass of all tokens except the k - 1 largest."""
     largest = q.topk(k - 1, dim=1).indices
-    return float(q.scatter(1, largest, 0.0).sum(1).min())
+    return q.scatter(1, largest, 0.0).sum(1)
 
 
 def before(start: float, an_octave: int, c: Tensor, width: Tensor) -> Tensor:
@@ -110,14 +121,15 @@ def before(start: float, an_octave: int, c: Tensor, width: Tensor) -> Tensor:
     return total
 
 
-def integrand(t: Tensor, c: Tensor, width: Tensor, own: Tensor) -> Tensor:
-    """Returns [R, n]: the sum over times t [M] of t times the integrand divided by W. `own` is [R, n, K, M]."""
+def integrand(t: Tensor, used: Tensor, c: Tensor, width: Tensor, own: Tensor) -> Tensor:
+    """Returns [R, n]: the sum over the times t [R, M] that are `used` of t times the integrand divided by W. `own` is
+    [R, n, K, M]."""
     k = own.shape[2]
     fewer = below_each(own).cumsum(2)  # Pr(N' <= k)
     both = (own[:, :, 1:] * fewer[:, :, : k - 1].flip(2)).sum(2)
     share = torch.where(width > 0, c / width, 0.0)[:, :, None]
     term = own[:, :, 0] * fewer[:, :, -1] - share * both
-    return ((-c[:, :, None] * t).exp() * term * t).sum(2)
+    return ((-c[:, :, None] * t[:, None]).exp() * term * (t * used)[:, None]).sum(2)
 
 
 def times_distribution(a: Tensor, b: Tensor) -> Tensor:
@@ -161,15 +173,17 @@ def power_sums(q: Tensor, bins: Tensor, q_bin: Tensor) -> Tensor:
     return torch.stack(sums)
 
 
-def own_distribution(t: Tensor, q_bin: Tensor, tokens: Tensor, sums: Tensor | None, k: int) -> Tensor:
-    """Returns the distribution of the number of clocks of each bin that have rung by t [M], below K: [R, n, K, M].
+def own_distribution(t: Tensor, scaled: Tensor, q_bin: Tensor, tokens: Tensor, sums: Tensor | None, k: int) -> Tensor:
+    """Returns the distribution of the number of clocks of each bin that have rung by t [R, M], below K: [R, n, K, M].
+    `scaled` [R, M] is t in units of 1 / slowest, and `sums` have q in units of slowest, as powers of t and q could
+    leave the range of float64.
 
     For bins of several tokens, Pr(k) = e^(-Wt) e_k, where e_k are the elementary symmetric functions of e^(qt) - 1,
     which Newton's identities give from its power sums. The m-th power sum is the sum over i of m! S(i, m) / i! t^i
     times the sum of q^i, with S the Stirling numbers of the second kind.
     """
-    x = q_bin[:, :, None] * t
-    distribution = torch.zeros(*q_bin.shape, k, len(t), dtype=t.dtype, device=t.device)
+    x, scaled = q_bin[:, :, None] * t[:, None], scaled[:, None]
+    distribution = torch.zeros(*q_bin.shape, k, t.shape[1], dtype=t.dtype, device=t.device)
     distribution[:, :, 0] = (-x).exp()
     distribution[:, :, 1] = -torch.expm1(-x)
     if sums is None:
@@ -179,8 +193,8 @@ def own_distribution(t: Tensor, q_bin: Tensor, tokens: Tensor, sums: Tensor | No
         value = torch.zeros_like(x)
         for i in range(POWERS, m - 1, -1):
             surjections = sum((-1) ** (m - j) * comb(m, j) * j**i for j in range(m + 1))
-            value = value * t + sums[i - 1][:, :, None] * (surjections / factorial(i))
-        powers.append(value * t**m)
+            value = value * scaled + sums[i - 1][:, :, None] * (surjections / factorial(i))
+        powers.append(value * scaled**m)
     symmetric = [distribution[:, :, 0]]
     for j in range(1, k):
         signed = ((-1) ** (m - 1) * powers[m - 1] * symmetric[j - m] for m in range(1, min(j, len(powers)) + 1))

@@ -32,8 +32,9 @@ class Rows:
             self.scale = scale.reciprocal().reshape(-1, 1).expand(self.batch, 1)
         self._normaliser: Tensor | None = None
 
-    def check(self, counts: Tensor) -> None:
-        """Checks the first counts[i] rows of each batch row, or the rows where `counts` [B, n] is true.
+    def check(self, counts: Tensor, paths: int | None = None) -> None:
+        """Checks the first counts[i] rows of each batch row, or the rows where `counts` [B, n] is true. If there are
+        `paths`, batch row i holds path i % paths of batch row i // paths of the caller.
 
         Raises: ValueError at the first row that is not a distribution, or has no finite logit.
         Cost: two passes over all rows, and a synchronisation with the device.
@@ -54,7 +55,8 @@ class Rows:
             return
         b, i = (int(x) for x in bad[0])
         row = self.values[b, i].double()
-        where = f"{self.name}[{b}]" if self.count == 1 else f"{self.name}[{b}, {i}]"
+        place = [b, i] if paths is None else [b // paths, b % paths, i]
+        where = f"{self.name}{place[:1] if self.count == 1 and paths is None else place}"
         found = f"values from {float(row.min()):g} to {float(row.max()):g} with sum {float(row.sum()):g}"
         raise ValueError(f"{where}: got {found}, expected {wanted}")
 

@@ -183,7 +183,7 @@ def path_inputs(p: Tensor, q: Tensor, drafts: Tensor, places: int, given: Option
     uniforms = Uniforms(b, places, p.device, given.generator, given.uniforms)
     if given.check:
         for name, x, counts in (("p", p, lengths + 1), ("q", q, lengths)):
-            Rows(name, x.flatten(0, 1), given.logits, None).check(counts.repeat_interleave(k))
+            Rows(name, x.flatten(0, 1), given.logits, None).check(counts.repeat_interleave(k), k)
         uniforms.check()
     draft = torch.arange(k * n, device=p.device)
     p_place = torch.nn.functional.pad(draft + draft // max(n, 1) + 1, (1, 0))

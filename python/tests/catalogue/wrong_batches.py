@@ -106,7 +106,7 @@ def reads_the_padding(p, q, drafts, lengths):
 @enter("failed", batched=True)
 def last_row_of_the_padding(p, q, drafts, lengths):
     behind = p.clone()
-    behind[torch.arange(len(p)), lengths] = p[:, -1]  # zeros where the row is shorter
+    behind[torch.arange(len(p)), lengths] = p[:, -1]
     return batch(behind, q, drafts, lengths)
 
 

@@ -32,8 +32,8 @@ TEST(BatchPacker, RowsOfATreeArePaddedToTheLongest) {
   EXPECT_EQ(list(batch.drafts), (std::vector<std::int32_t>{-1, -1, 1, 2}));
   EXPECT_EQ(list(batch.parents), (std::vector<std::int32_t>{-1, -1, -1, -1}));
   EXPECT_EQ(std::vector(batch.tape.begin(), batch.tape.end()), (std::vector<double>{0.5, 0.0, 0.25, 0.75}));
-  EXPECT_EQ(floats(batch.p), (std::vector<float>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0.5, 0, 0, 0.25, 0.75, 1, 0, 0}));
-  EXPECT_EQ(floats(batch.q), (std::vector<float>{0, 0, 0, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5, 0}));
+  EXPECT_EQ(floats(batch.p), (std::vector<float>{1, 0, 0, 0, 0, 1, 0, 0, 1, 0.5, 0.5, 0, 0, 0.25, 0.75, 1, 0, 0}));
+  EXPECT_EQ(floats(batch.q), (std::vector<float>{0, 0, 1, 0, 0, 1, 0.5, 0.5, 0, 0.5, 0.5, 0}));
   EXPECT_NO_THROW(check_shapes(batch, WireFunction::verify, Level::tree, "test"));
   EXPECT_THROW(check_shapes(batch, WireFunction::verify, Level::chain, "test"), AdapterError);
 }
@@ -77,20 +77,24 @@ TEST(BatchPacker, ASliceHasTheRowsOfTheBatch) {
   EXPECT_EQ(part.rows, 1);
 }
 
-TEST(BatchPacker, RowsBeyondALengthAreZerosInUsedMemoryToo) {
+TEST(BatchPacker, RowsBeyondALengthAreDistributionsInUsedMemoryToo) {
   const std::vector<double> distribution(10, 0.25);
+  std::vector<double> first(10), rotated(10);
+  first.front() = rotated.back() = 1;
   const std::vector<Input> inputs{{{distribution, distribution, distribution}, {distribution, distribution}, {1, 2}},
-                                  {{distribution}, {}, {}}};
+                                  {{first}, {}, {}}};
   const std::vector<Call> calls{{0, {}}, {1, {}}};
   PackedBatch packed;
   pack_calls(inputs, calls, std::vector<std::size_t>{0, 0}, {}, packed);
   pack_calls(inputs, calls, std::vector<std::size_t>{1, 0}, {}, packed);
-  const auto p = floats(packed.batch.p), q = floats(packed.batch.q);
-  ASSERT_EQ(p.size(), 6 * distribution.size());
-  ASSERT_EQ(q.size(), 4 * distribution.size());
-  for (std::size_t i = 0; i < p.size(); ++i)
-    ASSERT_EQ(p[i], i < distribution.size() || i >= 3 * distribution.size() ? 0.25f : 0.0f) << i;
-  for (std::size_t i = 0; i < q.size(); ++i) ASSERT_EQ(q[i], i >= 2 * distribution.size() ? 0.25f : 0.0f) << i;
+  const auto joined = [](std::initializer_list<const std::vector<double>*> rows) {
+    std::vector<float> all;
+    for (const std::vector<double>* row : rows) all.insert(all.end(), row->begin(), row->end());
+    return all;
+  };
+  EXPECT_EQ(floats(packed.batch.p),
+            joined({&first, &rotated, &rotated, &distribution, &distribution, &distribution}));
+  EXPECT_EQ(floats(packed.batch.q), joined({&rotated, &rotated, &distribution, &distribution}));
 }
 
 }  // namespace

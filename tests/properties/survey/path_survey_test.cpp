@@ -6,6 +6,7 @@
 
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/survey/path_survey.hpp>
+#include <draftproof/tests/support/hostile.hpp>
 
 namespace draftproof {
 namespace {
@@ -14,6 +15,18 @@ std::vector<StepRow> surveyed(const PathSurveyOptions& options) {
   registry();
   const auto source = PathSource::open("gaussian_logits:vocabulary=2,positions=3", {});
   return survey_paths(*source, options);
+}
+
+TEST(PathSurvey, StoredTreesHaveOneIterationEach) {
+  registry();
+  const auto trees = PathSource::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_trees.npz", {});
+  const PathSurveyOptions options{.drafts = {1}, .length = 2, .steps = 10, .verifiers = {"block"}};
+  PathSurveyOptions several = options, one = options;
+  several.iterations = 2;
+  one.iterations = 1;
+  hostile::expect_input_error([&] { survey_paths(*trees, several); },
+                              {"--iterations: got 2, expected 1 for stories512_trees, whose trees are stored"});
+  EXPECT_EQ(survey_paths(*trees, one).front().tally.steps, survey_paths(*trees, options).front().tally.steps);
 }
 
 std::vector<std::string> every_distribution() {

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..draws import Uniforms
-from ..inputs import Options, want, want_rows, want_temperature, want_tensors
+from ..inputs import Options, want, want_count, want_rows, want_temperature, want_tensors
 from ..rows import Rows, Temperature
 
 
@@ -47,7 +47,8 @@ def draft_gumbel_top_k(
     want_tensors(q=q)
     want_rows("q", q, ("B", "V"), q.device)
     want_temperature(logits, temperature, len(q))
-    want(0 <= k <= q.shape[1], "k", k, f"0 .. {q.shape[1]}")
+    want_count("k", k, 0)
+    want(k <= q.shape[1], "k", k, f"0 .. {q.shape[1]}")
     rows = Rows("q", q[:, None], logits, temperature)
     if check:
         rows.check(torch.ones(len(q), dtype=torch.int64, device=q.device))

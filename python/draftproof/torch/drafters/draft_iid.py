@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..draws import Uniforms, inverse
-from ..inputs import Options, want, want_rows, want_temperature, want_tensors
+from ..inputs import Options, want_count, want_rows, want_temperature, want_tensors
 from ..rows import Rows, Temperature
 
 
@@ -44,7 +44,7 @@ def draft_iid(
     want_tensors(q=q)
     want_rows("q", q, ("B", "V"), q.device)
     want_temperature(logits, temperature, len(q))
-    want(k >= 0, "k", k, "0 or more")
+    want_count("k", k, 0)
     rows = Rows("q", q[:, None], logits, temperature)
     numbers = Uniforms(len(q), k, q.device, generator, uniforms)
     if check:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..inputs import Options, position, want, want_tensors
+from ..inputs import Options, position, want_count, want_tensors
 from ..kernels import verified
 from ..ladder_choice import choose, number_distribution, verify_selected
 from ..ladder_plan import plan
@@ -62,7 +62,8 @@ def ladder(
     Cost: a sort of V tokens a row, or a pass with buckets; then some 10 + 5 K passes, on n bins.
     Source: derived here, docs/ladder.md; same optimum as Global Resolution, Thomas and Pal, arXiv:2511.15898.
     """
-    want(buckets is None or buckets > 0, "buckets", buckets, "a number above 0, or None")
+    if buckets is not None:
+        want_count("buckets", buckets, 1)
     given = Options(lengths, logits, temperature, generator, uniforms, check)
     if buckets is None and (found := verified("ladder", p, q, drafts, given)) is not None:
         return found

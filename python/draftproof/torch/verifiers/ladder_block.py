@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ..chosen_path import ChosenPath
-from ..inputs import Options, want
+from ..inputs import Options, want_count
 from ..ladder_choice import active_after, choose, mean_share, number_distribution
 from ..ladder_plan import Plan, plan
 from ..rows import Temperature
@@ -83,7 +83,8 @@ def ladder_block(
     verification. `average` adds a pass over the bins for each group of the chosen token, up to one for each bin.
     Source: derived here, docs/ladder.md; block verification of Sun et al. 2025, arXiv:2403.10444.
     """
-    want(buckets is None or buckets > 0, "buckets", buckets, "a number above 0, or None")
+    if buckets is not None:
+        want_count("buckets", buckets, 1)
     given = Options(lengths, logits, temperature, generator, uniforms, check)
     at = drafted_inputs(p, q, drafts, parents, 3, given)
     return LadderPath(at, buckets, average).verify(parents is None)

@@ -19,11 +19,11 @@ import torch
 from torch import Tensor
 
 from ..draws import Uniforms, inverse
-from ..inputs import Options, position, want
+from ..inputs import Options, position, want_count
 from ..kernels import verified
 from ..ladder_choice import group_of, number_distribution, verify_selected
 from ..ladder_plan import Plan, plan
-from ..ladder_race import coverage
+from ..ladder_race import FAINTEST, coverage
 from ..rows import Temperature
 from .recursive_rejection_without_replacement import want_distinct, want_drafted
 
@@ -48,7 +48,7 @@ def ladder_without_replacement(
     """The ladder for K different drafts of one proposal, each drawn from q without the drafts before it. No lossless
     rule for such drafts accepts more often.
 
-    Rows of p and q are normalised in float64.
+    Rows of p and q are normalised in float64. Drafts with less than 2^-960 of the mass of q are not selected.
 
     Where the library of CUDA kernels is built, rows on a device are decided by a kernel (docs/python-verifiers.md).
 
@@ -79,7 +79,8 @@ def ladder_without_replacement(
         over a row for each step of a race.
     Source: derived here, docs/ladder.md, "Without replacement"; the optimum is that of Hu et al., arXiv:2502.18779.
     """
-    want(buckets is None or buckets > 0, "buckets", buckets, "a number above 0, or None")
+    if buckets is not None:
+        want_count("buckets", buckets, 1)
     given = Options(lengths, logits, temperature, generator, uniforms, check)
     if buckets is None and (found := verified("ladder_wor", p, q, drafts, given)) is not None:
         return found
@@ -87,16 +88,21 @@ def ladder_without_replacement(
     if check:
         want_distinct(at.drafts, at.there)
         want_drafted(at.drafts, at.there, at.q.of(at.drafts))
-    k = drafts.shape[1]
+    k, q_rows = drafts.shape[1], at.q.single()
+    # Tokens below FAINTEST are drawn after all others, but for a probability of about V FAINTEST, so the other drafts
+    # are those of a row without these tokens.
+    q_rows = torch.where(q_rows < FAINTEST * q_rows.sum(1, keepdim=True), 0.0, q_rows)
+    there = at.there & (q_rows.gather(1, at.drafts) > 0)
+    number = there.sum(1)
     made = plan(
         at.p.single(),
-        at.q.single(),
-        number_distribution(at.lengths, k),
+        q_rows,
+        number_distribution(number, k),
         buckets,
         SINGLES + max(k, 1) - 1,
-        lambda q_rows, bins, q_bin: coverage(q_rows, bins, q_bin, at.lengths),
+        lambda q_rows, bins, q_bin: coverage(q_rows, bins, q_bin, number),
     )
-    chosen, bin_ = choose_distinct(made, at.drafts, at.there, at.uniforms)
+    chosen, bin_ = choose_distinct(made, at.drafts, there, at.uniforms)
     return verify_selected(at, made, chosen, bin_)
 
 
