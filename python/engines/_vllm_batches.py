@@ -96,13 +96,24 @@ def batch_adapter(vllm: Any, name: str) -> Any:
     return adapter(verify, arrays="torch", races=False, batched=True, name=name)
 
 
-def must_follow(likeliest: Any, drafts: Any, tokens: Any) -> None:
-    """Raises: RuntimeError unless the tokens of a greedy request are right: the likeliest tokens [n + 1] of its rows,
-    up to and including the first that differs from its draft [n]. Entries of -1 in `tokens` are ignored."""
-    wanted = likeliest[: int((likeliest[:-1] == drafts).int().cumprod(0).sum()) + 1].tolist()
-    found = tokens[tokens >= 0].tolist()
-    if found != wanted:
-        raise RuntimeError(f"greedy request: got {found}, expected {wanted}")
+def must_follow(logits: Any, drafts: Any, tokens: Any) -> None:
+    """Raises: RuntimeError unless the tokens of a greedy request are right: the likeliest token of each row of `logits`
+    [n + 1, V], up to and including the first that differs from its draft [n]. Entries of -1 in `tokens` are ignored.
+
+    A token whose logit is within six float32 roundings, of 2^-24 each, of the row's largest may be taken: penalties of
+    three kinds are taken back before the call, and the engine applies them again.
+    """
+    found, longest = tokens[tokens >= 0].tolist(), len(drafts)
+    for i, token in enumerate(found[: longest + 1]):
+        row = logits[i]
+        rounding = 6 * 2.0**-24 * float(row[row.isfinite()].abs().max().clamp(min=1))
+        ends = i == longest or token != int(drafts[i])
+        if token >= len(row) or row[token] < row.max() - rounding or ends != (i + 1 == len(found)):
+            break
+    else:
+        if 0 < len(found) <= longest + 1:
+            return
+    raise RuntimeError(f"greedy request: got {found}, expected {logits.argmax(-1).tolist()} up to a rejected draft")
 
 
 def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = False, **cut: float) -> Any:
@@ -143,7 +154,7 @@ def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = 
             wide = torch.nn.functional.pad(proposal, (0, 2))
             out = sampler(speculative, wide, torch.cat([other, rows[-1:], rows]), sampling)
             out = out.sampled_token_ids.long()
-        must_follow(likeliest, reverse, out[0])
+        must_follow(other, reverse, out[0])
         return out[2]
 
     return adapter(verify, arrays="torch", races=False, name=name)

@@ -60,12 +60,11 @@ def beside_greedy(shared: Any, vllm: Any, name: str, prepare: Any) -> Any:
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
         reverse = p.shape[-1] - 1 - drafts
-        likeliest = p.flip(-1).argmax(-1)
         rows, other, third, given = prepare(torch.log(p), torch.log(p.flip(-1)), drafts.tolist(), reverse.tolist())
         speculative, sampling = batch(vllm, shared, [reverse.tolist(), [], drafts.tolist()], **given)
         wide = torch.nn.functional.pad(torch.cat([q.flip(-1), q]), (0, rows.shape[-1] - p.shape[-1]))
         out = sampler(speculative, wide, torch.cat([other, third, rows]), sampling).sampled_token_ids.long()
-        shared.must_follow(likeliest, reverse, out[0])
+        shared.must_follow(torch.log(p.flip(-1)), reverse, out[0])
         return out[2]
 
     return adapter(verify, arrays="torch", races=False, name=name)

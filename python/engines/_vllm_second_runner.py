@@ -143,7 +143,7 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
         )
         tokens = [row[: int(kept)] for row, kept in zip(sampled, count, strict=True)]
         if among:
-            shared.must_follow(other.argmax(-1), reverse, tokens[0])
+            shared.must_follow(other, reverse, tokens[0])
         return tokens[1 if among else 0].tolist()
 
     name = "vllm_second_runner_" + ("block" if block else "token") + ("_among_others" if among else "")

@@ -285,3 +285,29 @@ def test_a_setting_of_sglang(setting: str, bug: str) -> None:
     instance = WITH_ZERO if setting == "min_p" else OF_TWO
     said = said_of(subject, instance)
     assert "exact_distribution passed" in said if not bug else "exact_distribution failed" in said, said
+
+
+@pytest.mark.parametrize(
+    ("logits", "drafts", "tokens", "right"),
+    [
+        ([[0.0, 1.0], [1.0, 0.0]], [1], [1, 0], True),
+        ([[0.0, 1.0], [1.0, 0.0]], [0], [1, -1], True),
+        ([[0.0, 1.0], [1.0, 0.0]], [1], [1, 1], False),
+        ([[0.0, 1.0], [1.0, 0.0]], [1], [1, -1], False),  # ends after a draft that is accepted
+        ([[0.0, 1.0], [1.0, 0.0]], [0], [1, 0], False),  # goes on after a draft that is rejected
+        ([[0.0, 1.0], [1.0, 0.0]], [0], [0, 0], False),
+        ([[0.0, 1.0], [1.0, 0.0]], [1], [-1, -1], False),
+        ([[-0.9162907, -0.9162906, -torch.inf], [0.0, 0.0, 1.0]], [0], [0, 2], True),  # one rounding apart
+        ([[-0.9162907, -0.9162906, -torch.inf], [0.0, 0.0, 1.0]], [0], [1, -1], True),
+        ([[-0.9163, -0.9162, -torch.inf], [0.0, 0.0, 1.0]], [0], [0, 2], False),
+    ],
+)
+def test_a_greedy_request_takes_the_likeliest_tokens(
+    logits: list[list[float]], drafts: list[int], tokens: list[int], right: bool
+) -> None:
+    given = torch.tensor(logits), torch.tensor(drafts), torch.tensor(tokens)
+    if right:
+        BATCHES.must_follow(*given)
+    else:
+        with pytest.raises(RuntimeError, match="greedy request: got"):
+            BATCHES.must_follow(*given)

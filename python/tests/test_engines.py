@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import zipfile
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +243,47 @@ def test_repeated_gates_that_are_stopped_count_as_far_as_they_came(
     said = capsys.readouterr().err
     assert "chain: gate 2 of 5, passed" in said and "chain: stopped after 2 of 5 gates" in said
     assert engine_results.repeat(engine, ["chain"], 5, models=1) == {}
+
+
+def test_a_repeated_gate_that_raises_is_counted_as_failed(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gates = iter([engine_results.check])
+
+    def until_it_raises(*given: Any, **options: Any) -> Any:
+        gate = next(gates, None)
+        if gate is None:
+            raise ValueError("no kernel")
+        return gate(*given, **options)
+
+    monkeypatch.setattr(engine_results, "check", until_it_raises)
+    engine, kept = discover(checkout / "python" / "engines")["small"], []
+    with pytest.raises(ValueError, match="no kernel"):
+        engine_results.repeat(engine, ["chain"], 5, models=1, keep=lambda counted: kept.append(dict(counted["chain"])))
+    first = {"seed": 2, "says": "no kernel"}
+    assert kept[-1] == {"gates": 2, "passed": 1, "models": 1, "seed": 1, "failed": {"raised": 1}, "first": first}
+    assert "chain: gate 2 of 5 raised ValueError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("installed", ["1", "2", None])
+def test_the_installed_version_of_an_engine_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: str | None
+) -> None:
+    for folder, version in (("interpreter", installed), ("packages/of_test", "2")):
+        if version is not None:
+            (tmp_path / folder / f"of_test-{version}.dist-info").mkdir(parents=True)
+            (tmp_path / folder / f"of_test-{version}.dist-info" / "METADATA").write_text(
+                f"Metadata-Version: 2.1\nName: of-test\nVersion: {version}\n"
+            )
+            (tmp_path / folder / "of_test.py").write_text(f"version = {version!r}\n")
+    monkeypatch.setenv("DRAFTPROOF_ENGINE_PACKAGES", str(tmp_path / "packages"))
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "interpreter"), *sys.path])
+    engine = Engine(adapters=(), packages=("of-test==2",), name="of_test")
+    engine.enter()
+    assert engine.version() == "2"
+    found = PathFinder.find_spec("of_test")
+    assert found is not None and found.origin is not None
+    assert Path(found.origin).read_text() == "version = '2'\n"
 
 
 def test_repeated_gates_that_were_stopped_are_undecided(checkout: Path) -> None:

@@ -155,10 +155,15 @@ class Engine:
 
     def enter(self) -> None:
         """Makes the engine importable in this process. Packages of the interpreter come before the engine's folder in
-        sys.path."""
+        sys.path, unless the interpreter has another version of the engine itself."""
         os.environ.update(self.environment)
         if self.packages and self.folder.is_dir():
-            sys.path.append(str(self.folder))
+            name = self.packages[0].partition("==")[0]
+            ours, others = (
+                {one.version for one in metadata.distributions(name=name, path=path)}
+                for path in ([str(self.folder)], [one for one in sys.path if one != str(self.folder)])
+            )
+            sys.path.insert(0 if ours and others - ours else len(sys.path), str(self.folder))
 
 
 def _paths(variable: str) -> list[str]:

@@ -90,7 +90,7 @@ def repeat(
     For an adapter that can be scripted, each gate is the proof tier with other models and predictions, or on one small
     chain if `models` is 0. For other adapters each gate is the tiers of trials with another seed, and the count has no
     `models`. `keep` is called with the counts so far after each gate. For an adapter that cannot be opened, the count
-    has the reason as `skipped`, and no gates. Raises: Missing."""
+    has the reason as `skipped`, and no gates. Raises: Missing; what a gate raises, after it is counted as failed."""
     engine.enter()
     counted: dict[str, Any] = {}
     for adapter in engine.adapters:
@@ -109,13 +109,17 @@ def repeat(
             if proved:
                 one["models"] = models
             one["gates"] += 1
-            one["passed"] += gate.status == "passed"
-            if gate.status != "passed":
+            passed = not isinstance(gate, Exception) and gate.status == "passed"
+            one["passed"] += passed
+            if not passed:
                 wrong = one.setdefault("failed", {})
-                for check_name in dict.fromkeys(finding.check for finding in gate.failures):
+                checks = ["raised"] if isinstance(gate, Exception) else [finding.check for finding in gate.failures]
+                for check_name in dict.fromkeys(checks):
                     wrong[check_name] = wrong.get(check_name, 0) + 1
                 one.setdefault("first", {"seed": seed + done, "says": str(gate)})
             keep(counted)
+            if isinstance(gate, Exception):
+                raise gate
         if counted.get(adapter.name, {"gates": 0})["gates"] < count:
             break
     return counted
@@ -150,8 +154,9 @@ def small_chain(seed: int) -> str:
 
 def _gates(
     name: str, subject: Subject, tiers: Sequence[str], seeds: Sequence[int], asked: dict[str, int]
-) -> Iterator[Verdict]:
-    """Yields a gate for each seed and prints a line of progress after it. Ctrl-C ends the sequence early."""
+) -> Iterator[Verdict | Exception]:
+    """Yields a gate for each seed, or as the last one the exception that ended it, and prints a line of progress after
+    it. Ctrl-C ends the sequence early."""
     done = 0
     try:
         for one in seeds:
@@ -168,6 +173,9 @@ def _gates(
             done += 1
             print(f"{name}: gate {done} of {len(seeds)}, {gate.status}", file=sys.stderr, flush=True)
             yield gate
+    except Exception as error:
+        print(f"{name}: gate {done + 1} of {len(seeds)} raised {type(error).__name__}", file=sys.stderr, flush=True)
+        yield error
     except KeyboardInterrupt:
         print(f"{name}: stopped after {done} of {len(seeds)} gates", file=sys.stderr, flush=True)
 
