@@ -286,6 +286,16 @@ def test_the_installed_version_of_an_engine_runs(
     assert Path(found.origin).read_text() == "version = '2'\n"
 
 
+def test_stored_paths_are_relative_to_the_engine_and_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAFTPROOF_ENGINE_PACKAGES", str(tmp_path / "packages"))
+    places = [str(tmp_path / "packages" / "small" / "package" / "x.py"), str(ROOT / "python" / "y.py")]
+    result = {"engine": "small", "version": "1", "adapters": [{"name": "a", "status": "failed", "notes": places}]}
+    stored = json.loads(engine_results.write(result, tmp_path).read_text())
+    assert stored["adapters"][0]["notes"] == ["package/x.py", "python/y.py"]
+
+
 def test_repeated_gates_that_were_stopped_are_undecided(checkout: Path) -> None:
     path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text() + DIES_LATER.replace("os._exit(9)", "interrupt()") + INTERRUPT)

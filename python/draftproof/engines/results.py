@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from draftproof.engines.engine import Engine, Missing
+from draftproof.engines.engine import Engine, Missing, packages_folder
 from draftproof.files import written
 from draftproof.gate import check
 from draftproof.results import Verdict
@@ -216,8 +216,8 @@ def described(verdict: Any, subject: Subject) -> dict[str, Any]:
 
 def write(result: Mapping[str, Any], folder: Path) -> Path:
     """Stores a result as NAME-VERSION.json, which is replaced atomically. An adapter that did not run or was skipped
-    keeps its last entry; every adapter keeps its count of repeated gates. Paths of the checkout become relative.
-    Nothing is written if all adapters were skipped."""
+    keeps its last entry; every adapter keeps its count of repeated gates. Paths of the engine's folder and of the
+    checkout become relative. Nothing is written if all adapters were skipped."""
     path = folder / f"{result['engine']}-{result['version']}.json"
     old = stored(path)["adapters"] if path.is_file() else []
     adapters = {adapter["name"]: adapter for adapter in old}
@@ -230,7 +230,9 @@ def write(result: Mapping[str, Any], folder: Path) -> Path:
         kept = {key: last[key] for key in ("repeated",) if key in last}
         adapters[adapter["name"]] = {**kept, **adapter}
     text = json.dumps({**result, "adapters": list(adapters.values())}, indent=1, ensure_ascii=False) + "\n"
-    replace(path, text.replace(f"{Path(__file__).resolve().parents[3]}/", ""))
+    for base in (packages_folder() / str(result["engine"]), Path(__file__).resolve().parents[3]):
+        text = text.replace(f"{base}/", "")
+    replace(path, text)
     return path
 
 

@@ -79,10 +79,6 @@ def _loaded_by(function: types.FunctionType) -> Iterator[tuple[str, object]]:
             yield (f"{way} of the closure" if kind == "closure" else f"{kind} {way}"), thing
 
 
-def _is_method(thing: object) -> bool:
-    return isinstance(thing, types.FunctionType | staticmethod | classmethod | property)
-
-
 def _is_tuned(thing: object) -> bool:
     """Whether `thing` is a kernel of Triton with a decorator such as @autotune or @heuristics."""
     return type(thing).__module__.partition(".")[0] == "triton" and getattr(thing, "fn", None) is not None
@@ -93,10 +89,6 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield name, thing.func
         yield from ((f"{name} argument {i}", value) for i, value in enumerate(thing.args))
         yield from ((f"{name} argument {key}", value) for key, value in thing.keywords.items())
-    elif isinstance(thing, staticmethod | classmethod):
-        yield name, thing.__func__
-    elif isinstance(thing, property):
-        yield name, thing.fget
     elif isinstance(thing, types.MethodType):
         yield f"{name}.self", thing.__self__
         yield name, thing.__func__
@@ -116,19 +108,27 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield from ((f"{name}[{i}]", value) for i, value in enumerate(thing[:64]))
     elif isinstance(thing, dict):
         yield from ((f"{name}[{key!r}]", value) for key, value in list(thing.items())[:64])
-    elif isinstance(thing, type):
-        room = thing.__module__.partition(".")[0]
-        if room not in LIBRARIES and room not in sys.stdlib_module_names:
-            yield from ((f"{name}.{key}", value) for key, value in vars(thing).items() if _is_method(value))
-    elif not isinstance(thing, types.ModuleType) and type(thing).__module__.partition(".")[0] not in LIBRARIES:
+    elif not isinstance(thing, type | types.ModuleType) and type(thing).__module__.partition(".")[0] not in LIBRARIES:
         calls = [of.__dict__["__call__"] for of in type(thing).__mro__ if "__call__" in of.__dict__]
         if calls and isinstance(calls[0], types.FunctionType):
             yield f"{name}()", calls[0]
         yield from ((f"{name}.{key}", value) for key, value in getattr(thing, "__dict__", {}).items())
 
 
-def objects_of(fn: Callable[..., Any]) -> Iterator[tuple[str, object]]:
+def _methods_of(name: str, thing: type) -> Iterator[tuple[str, object]]:
+    room = thing.__module__.partition(".")[0]
+    if room in LIBRARIES or room in sys.stdlib_module_names:
+        return
+    for key, value in vars(thing).items():
+        method = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+        if isinstance(method, types.FunctionType):
+            yield f"{name}.{key}", method
+
+
+def objects_of(fn: Callable[..., Any], methods: bool = False) -> Iterator[tuple[str, object]]:
     """Yields the objects that `fn` can reach, each once, after a name that describes how it is reached.
+
+    methods   whether every method of a class that is named counts as reached; otherwise only those that are named do
 
     Cost: one visit for each object, 10,000 at most.
     """
@@ -141,3 +141,5 @@ def objects_of(fn: Callable[..., Any]) -> Iterator[tuple[str, object]]:
         seen.add(id(thing))
         yield name, thing
         waiting += _parts_of(name, thing)
+        if methods and isinstance(thing, type):
+            waiting += _methods_of(name, thing)
