@@ -89,8 +89,8 @@ struct PackedBatch {
 void check_input(const Input& input, std::size_t number, Level level, int state_size = 0);
 
 /// Fills the rows from `from` up to `to`, which a batch row of few drafts does not use, with the distribution `row`
-/// rotated by one token. With zeros there, a program that reads these rows would accept none of their drafts, and its
-/// answer would be right.
+/// rotated by one token. Zeros would hide the mistake of a program that reads these rows: it would accept no draft
+/// there, and its answer would be right.
 void fill_unused(std::span<const std::byte> row, Dtype dtype, std::byte* from, const std::byte* to);
 
 /// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs must have passed check_input() and have

@@ -194,7 +194,7 @@ class Arguments:
 def kind_of(fn: Callable[..., Any]) -> str:
     """Returns `torch` if the code that `fn` can reach refers to an object of torch or draftproof.torch, else
     `numpy`."""
-    for _, thing in objects_of(fn, methods=True):
+    for _, thing in objects_of(fn):
         owner = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
         if re.match(r"(draftproof\.)?torch(\.|$)", str(owner)):
             return "torch"

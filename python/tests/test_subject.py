@@ -211,22 +211,10 @@ def test_functions_that_name_torch_get_tensors() -> None:
 
     import draftproof.torch as verifiers
 
-    class Steps:
-        @staticmethod
-        def first(p: Any) -> Any:
-            return torch.multinomial(p[0], 1)
-
-        @property
-        def name(self) -> str:
-            return "first"
-
-    def by_class(p: Any, q: Any, drafts: Any) -> Any:
-        return [int(Steps.first(p))]
-
     def by_package(p: Any, q: Any, drafts: Any) -> Any:
         return verifiers.single_draft(p, q, drafts)[0]
 
-    assert kind_of(by_name) == kind_of(through) == kind_of(by_class) == kind_of(by_package) == "torch"
+    assert kind_of(by_name) == kind_of(through) == kind_of(by_package) == "torch"
     assert kind_of(verifiers.traversal) == "torch"
     assert kind_of(right) == "numpy"
 

@@ -190,17 +190,24 @@ def test_wrong_arguments(name, change, message):
 @pytest.mark.parametrize("name", [name for name in EVERY if name not in TREES])
 def test_tokens_below_the_padding_are_refused(name):
     function, p, q, drafts, keywords = call(name)
-    drafts = drafts.clone()
-    drafts[(0,) * (drafts.dim() - 1) + (-1,)] = -5
     keywords.pop("lengths", None)
-    with pytest.raises(ValueError, match=r"drafts\[0, .*\]: got -5, expected 0 .. 5, or -1 after the drafts"):
-        function(p, q, drafts, **keywords)
+    for last in ([-5], [-1, 3]):
+        wrong = drafts.clone()
+        wrong[(0,) * (drafts.dim() - 1) + (slice(-len(last), None),)] = torch.tensor(last)
+        with pytest.raises(ValueError, match=rf"drafts\[0, .*\]: got {last[-1]}, expected -1 after the drafts"):
+            function(p, q, wrong, **keywords)
 
 
 @pytest.mark.parametrize("temperature", [float("inf"), 1e-310, torch.tensor([1.0, float("inf")])])
 def test_temperatures_without_a_finite_inverse_are_refused(temperature):
     with pytest.raises(ValueError, match=r"temperature: got .*, expected (a number|numbers) above 0, 1e-308"):
         verifiers.draft_iid(torch.zeros(2, 3), 1, logits=True, temperature=temperature)
+
+
+def test_logits_that_a_temperature_makes_infinite_are_refused():
+    with pytest.raises(ValueError, match=r"q\[0\]: got values from 0 to 5 .*, also after division by the temperature"):
+        verifiers.draft_iid(torch.tensor([[1.0, 5.0, 0.0]]), 1, logits=True, temperature=1e-308)
+    assert verifiers.draft_iid(torch.tensor([[1.0, 5.0, 0.0]]), 2, logits=True, temperature=1e-300).tolist() == [[1, 1]]
 
 
 @pytest.mark.parametrize("value", [2.5, True, -1, "a"])

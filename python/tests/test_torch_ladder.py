@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from math import comb
 
 import pytest
 
@@ -106,6 +107,15 @@ def test_peaked_rows_without_replacement_have_their_slopes_of_f(k, smallest):
         for i, token in enumerate(tokens):
             wanted = float((f[i + 1] - f[i]) / exact[token])
             assert float(made.chords[row, i]) == pytest.approx(wanted, rel=1e-9), (row, i)
+
+
+@pytest.mark.parametrize(("v", "k"), [(1000, 32), (200, 64), (1000, 64), (1000, 100)])
+def test_f_of_many_drafts_of_a_uniform_proposal(v, k):
+    """f of the first i of V equal tokens is 1 - C(V - i, K) / C(V, K)."""
+    q = table([[1 / v] * v])
+    made = distinct_plan(torch.linspace(2, 1, v, dtype=torch.float64)[None], q, k)
+    wanted = [1 - Fraction(comb(v - i, k), comb(v, k)) for i in range(v + 1)]
+    assert made.f[0].tolist() == pytest.approx([float(x) for x in wanted], rel=0, abs=1e-11)
 
 
 def test_peaked_rows_in_buckets_are_as_in_a_batch_of_their_own():

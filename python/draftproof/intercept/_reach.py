@@ -115,20 +115,8 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield from ((f"{name}.{key}", value) for key, value in getattr(thing, "__dict__", {}).items())
 
 
-def _methods_of(name: str, thing: type) -> Iterator[tuple[str, object]]:
-    room = thing.__module__.partition(".")[0]
-    if room in LIBRARIES or room in sys.stdlib_module_names:
-        return
-    for key, value in vars(thing).items():
-        method = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-        if isinstance(method, types.FunctionType):
-            yield f"{name}.{key}", method
-
-
-def objects_of(fn: Callable[..., Any], methods: bool = False) -> Iterator[tuple[str, object]]:
+def objects_of(fn: Callable[..., Any]) -> Iterator[tuple[str, object]]:
     """Yields the objects that `fn` can reach, each once, after a name that describes how it is reached.
-
-    methods   whether every method of a class that is named counts as reached; otherwise only those that are named do
 
     Cost: one visit for each object, 10,000 at most.
     """
@@ -141,5 +129,3 @@ def objects_of(fn: Callable[..., Any], methods: bool = False) -> Iterator[tuple[
         seen.add(id(thing))
         yield name, thing
         waiting += _parts_of(name, thing)
-        if methods and isinstance(thing, type):
-            waiting += _methods_of(name, thing)

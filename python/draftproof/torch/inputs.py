@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import operator
 from dataclasses import dataclass
 
 import torch
@@ -73,8 +74,11 @@ def want(good: bool, place: str, found: object, wanted: object) -> None:
 
 def want_count(place: str, value: object, least: int) -> None:
     """Raises: ValueError unless `value` is a whole number of at least `least`."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    want(whole and int(value) >= least, place, value, f"a whole number of at least {least}")  # type: ignore[call-overload]
+    try:
+        number = operator.index(value) if not isinstance(value, bool) else least - 1  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    want(number >= least, place, value, f"a whole number of at least {least}")
 
 
 def want_tensors(**values: object) -> None:
@@ -136,12 +140,13 @@ def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, giv
             want(False, f"lengths[{int(bad[0])}]", int(lengths[bad[0]]), f"0 .. {n}")
         there = torch.arange(n, device=drafts.device) < lengths.reshape(-1, *[1] * (drafts.dim() - 1))
         bad = (there & ((drafts < 0) | (drafts >= vocabulary))).nonzero()
+        wanted = f"0 .. {vocabulary - 1}"
         if len(bad) == 0 and given.lengths is None:
-            bad = (drafts < -1).nonzero()
+            bad = ((drafts != -1) & ((drafts >= 0).long().cumprod(-1) == 0)).nonzero()
+            wanted = "-1 after the drafts"
         if len(bad) > 0:
             place = tuple(int(i) for i in bad[0])
-            padding = ", or -1 after the drafts" if given.lengths is None else ""
-            want(False, f"drafts{list(place)}", int(drafts[place]), f"0 .. {vocabulary - 1}{padding}")
+            want(False, f"drafts{list(place)}", int(drafts[place]), wanted)
     return drafts.clamp(0, vocabulary - 1), lengths
 
 

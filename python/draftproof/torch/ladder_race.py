@@ -28,8 +28,8 @@ POWERS = 7
 FAINTEST = 2.0**-960
 """Smallest share of the q-mass that a token may have, so that all rates, times and their ratios are normal numbers."""
 LONGEST = 45.0
-"""Largest product of rate and time of a node of the integral. Later nodes weigh less than e^-45 < 3e-20 and are left
-out."""
+"""Least product of rate and time, for K <= 16, after which nodes of the integral are left out: they weigh less than
+e^-45 < 3e-20. For larger K it is LONGEST K / 16, because K clocks ring later."""
 CELLS = 1 << 22
 """Largest number of elements of an array of the integral. If all nodes need more, they are split into chunks."""
 
@@ -40,7 +40,7 @@ def coverage(q: Tensor, bins: Tensor, q_bin: Tensor, lengths: Tensor) -> tuple[T
     `q` [R, V] has sums 1 and no masses between 0 and FAINTEST; bins of several tokens have only tokens of small q
     (`ladder_plan.bins_of`).
     Cost: for K > 2 O(K^2 n M), M nodes: 4 (K <= 8) an octave from about 1e-16^(1/K) to 45 over the q-mass of all but
-    the K - 1 largest tokens, for rows in which this mass differs by less than 2^32 together.
+    the K - 1 largest tokens. Rows are computed together if they have this mass in the same interval of 32 octaves.
     """
     tokens = torch.zeros_like(q_bin).scatter_add_(1, bins, (q > 0).to(q.dtype))
     drafts = torch.minimum(lengths.clamp(min=1), tokens.sum(1).long())
@@ -84,15 +84,16 @@ def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, slowest: Tensor
     # At times t before the start, `before` ignores that K clocks may have rung. This has probability at most t^k / k!,
     # so the error for a bin of mass W is at most W t^k / (k - 1)! = 1e-16 W.
     start = min(0.125, (1e-16 * gamma(k)) ** (1 / k))
-    octaves = ceil(log2(LONGEST / float(slowest.min()) / start)) + 1
+    longest = LONGEST * max(1, k / 16)
+    octaves = ceil(log2(longest / float(slowest.min()) / start)) + 1
     times = start * torch.exp2(torch.arange(octaves * an_octave, dtype=q.dtype, device=q.device) / an_octave)
     scale = slowest[:, None]
     sums = power_sums(q / scale, bins, q_bin) if bool((tokens > 1).any()) else None
     chords = before(start, an_octave, above, q_bin)
     for part in times.split(max(1, CELLS // (q_bin.numel() * k))):
         # Nodes of other rows that are later than any of this row count as 0: there powers of t could be infinite.
-        used = part <= 2 * LONGEST / scale
-        t = torch.where(used, part, LONGEST / scale)
+        used = part <= 2 * longest / scale
+        t = torch.where(used, part, longest / scale)
         own = own_distribution(t, t * scale, q_bin, tokens, sums, k)
         chords += integrand(t, used, above, q_bin, own)
     return chords * (log(2) / an_octave)

@@ -45,6 +45,9 @@ class Rows:
         if self.logits:
             good = (most > -torch.inf) & (most < torch.inf)
             wanted = "finite logits or -inf, at least one finite"
+            if self.scale is not None:
+                good &= most.double() * self.scale < torch.inf
+                wanted += ", also after division by the temperature"
         else:
             total = self.values.sum(-1, dtype=torch.float64)
             good = (least >= 0) & ((total - 1).abs() <= MOST_SUM_ERROR)

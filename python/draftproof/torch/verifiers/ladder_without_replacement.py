@@ -15,6 +15,8 @@ is thus known for any levels and bins (docs/ladder.md, "Without replacement"), a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -48,7 +50,7 @@ def ladder_without_replacement(
     """The ladder for K different drafts of one proposal, each drawn from q without the drafts before it. No lossless
     rule for such drafts accepts more often.
 
-    Rows of p and q are normalised in float64. Drafts with less than 2^-960 of the mass of q are not selected.
+    Rows of p and q are normalised in float64. Drafts with less than 2^-960 of the mass of q are ignored.
 
     Where the library of CUDA kernels is built, rows on a device are decided by a kernel (docs/python-verifiers.md).
 
@@ -89,20 +91,19 @@ def ladder_without_replacement(
         want_distinct(at.drafts, at.there)
         want_drafted(at.drafts, at.there, at.q.of(at.drafts))
     k, q_rows = drafts.shape[1], at.q.single()
-    # Tokens below FAINTEST are drawn after all others, but for a probability of about V FAINTEST, so the other drafts
-    # are those of a row without these tokens.
+    # Tokens with less than FAINTEST of the mass are the last drafts, with a probability of at least 1 - V FAINTEST.
+    # Without them, the first drafts are those of a row that lacks these tokens.
     q_rows = torch.where(q_rows < FAINTEST * q_rows.sum(1, keepdim=True), 0.0, q_rows)
-    there = at.there & (q_rows.gather(1, at.drafts) > 0)
-    number = there.sum(1)
+    at = replace(at, lengths=(at.there & (q_rows.gather(1, at.drafts) > 0)).sum(1))
     made = plan(
         at.p.single(),
         q_rows,
-        number_distribution(number, k),
+        number_distribution(at.lengths, k),
         buckets,
         SINGLES + max(k, 1) - 1,
-        lambda q_rows, bins, q_bin: coverage(q_rows, bins, q_bin, number),
+        lambda q_rows, bins, q_bin: coverage(q_rows, bins, q_bin, at.lengths),
     )
-    chosen, bin_ = choose_distinct(made, at.drafts, there, at.uniforms)
+    chosen, bin_ = choose_distinct(made, at.drafts, at.there, at.uniforms)
     return verify_selected(at, made, chosen, bin_)
 
 
