@@ -119,9 +119,10 @@ def test_f_of_many_drafts_of_a_uniform_proposal(v, k):
 
 
 def test_peaked_rows_in_buckets_are_as_in_a_batch_of_their_own():
-    v, k = 2000, 4
-    logits = random_rows((4, v), 13, zeros=0.0).log()
-    temperature = table([[1.0], [0.1], [0.03], [0.02]])
+    v, k = 2000, 8
+    logits = 2.5 * torch.randn(4, v, generator=torch.Generator().manual_seed(13), dtype=torch.float64)
+    logits[:, 0] = logits.amax(1) + 10
+    temperature = table([[1.0], [0.15], [0.1], [0.08]])
     p, q = (logits.roll(1, 1) / temperature).softmax(1), (logits / temperature).softmax(1)
     q = torch.where(q < 2.0**-960, 0.0, q)
     chords = distinct_plan(p, q, k, 64, 1024 + k - 1).chords
