@@ -94,7 +94,7 @@ class PathEvidence {
 //   n         entries of the longest tree of the batch
 //   p         row 0 of the root's context, row i + 1 of the context after entry i
 //   q         row i of the context that entry i was drawn in
-//   padding   rows beyond a tree's entries as by fill_unused(), tokens and parents there are -1
+//   padding   rows beyond a tree's entries are filled by fill_unused(), tokens and parents there are -1
 
 class TreeBatch {
  public:

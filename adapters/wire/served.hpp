@@ -36,7 +36,7 @@ struct ServedBatch {
   Dtype dtype = Dtype::float32;
   RowKind kind = RowKind::probabilities;
   Randomness randomness = Randomness::scripted;
-  std::span<const std::byte> p{};           ///< [b, P, V] of dtype, aligned to it; for unused rows fill_unused()
+  std::span<const std::byte> p{};           ///< [b, P, V] of dtype, aligned to it; fill_unused() fills unused rows
   std::span<const std::byte> q{};           ///< [b, Q, V]
   std::span<const std::int32_t> drafts{};   ///< [b, n], padded with -1
   std::span<const std::int32_t> lengths{};  ///< [b], 0 .. n

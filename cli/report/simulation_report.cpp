@@ -155,9 +155,8 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
   std::string farthest = fmt::format("  the {} farthest from the target", counted(order.size(), "token"));
   if (usual > 0)
     farthest += fmt::format(
-        "; of an exact verifier the largest deviation has median {:.1f} sigma, among {} with an expected count of 5 "
-        "or "
-        "more",
+        "; of an exact verifier the largest deviation has median {:.1f} sigma, among {} "
+        "with an expected count of 5 or more",
         median_of_largest(usual), counted(usual, "token"));
   output.after = {
       std::move(farthest),

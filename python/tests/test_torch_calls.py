@@ -187,7 +187,7 @@ def test_wrong_arguments(name, change, message):
         function(**arguments)
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY if name not in TREES])
+@pytest.mark.parametrize("name", EVERY)
 def test_tokens_below_the_padding_are_refused(name):
     function, p, q, drafts, keywords = call(name)
     keywords.pop("lengths", None)

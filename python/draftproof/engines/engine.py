@@ -158,12 +158,10 @@ class Engine:
         sys.path, unless the interpreter has another version of the engine itself."""
         os.environ.update(self.environment)
         if self.packages and self.folder.is_dir():
-            name = self.packages[0].partition("==")[0]
-            ours, others = (
-                {one.version for one in metadata.distributions(name=name, path=path)}
-                for path in ([str(self.folder)], [one for one in sys.path if one != str(self.folder)])
-            )
-            sys.path.insert(0 if ours and others - ours else len(sys.path), str(self.folder))
+            name, folder = self.packages[0].partition("==")[0], str(self.folder)
+            installed = {one.version for one in metadata.distributions(name=name, path=[folder])}
+            found = {one.version for one in metadata.distributions(name=name, path=sys.path)}
+            sys.path.insert(0 if installed and found - installed else len(sys.path), folder)
 
 
 def _paths(variable: str) -> list[str]:

@@ -28,8 +28,8 @@ POWERS = 7
 FAINTEST = 2.0**-960
 """Smallest share of the q-mass that a token may have, so that all rates, times and their ratios are normal numbers."""
 LONGEST = 45.0
-"""Least product of rate and time, for K <= 16, after which nodes of the integral are left out: they weigh less than
-e^-45 < 3e-20. For larger K it is LONGEST K / 16, because K clocks ring later."""
+"""For K <= 16 the nodes end later than 1.68 LONGEST, in units of 1 / rate; for larger K at K / 16 times that, because
+K clocks take longer. A Poisson number with this mean is below K with a probability of less than 1e-19."""
 CELLS = 1 << 22
 """Largest number of elements of an array of the integral. If all nodes need more, they are split into chunks."""
 
@@ -51,9 +51,9 @@ def coverage(q: Tensor, bins: Tensor, q_bin: Tensor, lengths: Tensor) -> tuple[T
             chords[rows] = pairs(q[rows], bins[rows], q_bin[rows])
         elif k > 2:
             slowest = slowest_of(q[rows], k)
-            size = (slowest.log2() / 32).floor()
-            for each in size.unique():
-                at, chosen = size == each, rows[size == each]
+            interval = (slowest.log2() / 32).floor()
+            for one in interval.unique():
+                at, chosen = interval == one, rows[interval == one]
                 chords[chosen] = race(q[chosen], bins[chosen], q_bin[chosen], tokens[chosen], slowest[at], k)
     # If fewer than K tokens are below a break, some draft is certainly above the break, so F is set to exactly 1.
     below = tokens.flip(1).cumsum(1).flip(1)
@@ -78,7 +78,7 @@ def mass_above(q_bin: Tensor) -> Tensor:
 
 
 def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, slowest: Tensor, k: int) -> Tensor:
-    """Returns chords for k > 2 drafts [R, n]. `slowest` [R] is that of `slowest_of`."""
+    """Returns chords for k > 2 drafts [R, n]. `slowest` [R] is the result of `slowest_of`."""
     above = mass_above(q_bin)
     an_octave = 4 * ceil(k / 8)
     # At times t before the start, `before` ignores that K clocks may have rung. This has probability at most t^k / k!,
@@ -91,7 +91,8 @@ def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, slowest: Tensor
     sums = power_sums(q / scale, bins, q_bin) if bool((tokens > 1).any()) else None
     chords = before(start, an_octave, above, q_bin)
     for part in times.split(max(1, CELLS // (q_bin.numel() * k))):
-        # Nodes of other rows that are later than any of this row count as 0: there powers of t could be infinite.
+        # A node after the last one of a row, which other rows of the batch need, counts as 0: powers of t could be
+        # infinite there.
         used = part <= 2 * longest / scale
         t = torch.where(used, part, longest / scale)
         own = own_distribution(t, t * scale, q_bin, tokens, sums, k)
