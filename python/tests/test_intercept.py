@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from intercepted import kinds, run
 
+import draftproof.torch
 from draftproof import intercept
 from draftproof.arrays import kind_of
 from draftproof.tape import CLOCK, COIN, INTEGER, PICK, NoMass, RowsUnclear, UnknownRandomness
@@ -457,3 +458,11 @@ def test_an_assertion_that_pytest_has_rewritten_reaches_no_other_test() -> None:
 
     assert not intercept.unreachable(asserts)
     assert len(list(intercept.objects_of(asserts))) < 8
+
+
+def test_a_verifier_of_draftproof_torch_is_recognised_by_its_whole_name() -> None:
+    def dotted(p: Any, q: Any, drafts: Any) -> Any:
+        return draftproof.torch.single_draft(p, q, drafts)
+
+    assert kind_of(dotted) == "torch"
+    assert kind_of(lambda: draftproof.check) == "numpy"

@@ -47,12 +47,14 @@ def _loads_of(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
 
 def _attribute(thing: object, key: str) -> object:
     """Returns the attribute without running code of the object; None if the object has no such attribute or belongs to
-    a library."""
+    a library, unless it is a module in the package draftproof, such as draftproof.torch."""
     owner = (
         thing.__name__
         if isinstance(thing, types.ModuleType)
         else (thing if isinstance(thing, type) else type(thing)).__module__
     )
+    if owner == "draftproof":
+        return sys.modules.get(f"draftproof.{key}")
     if owner.partition(".")[0] in LIBRARIES:
         return None
     value = inspect.getattr_static(thing, key, None)
