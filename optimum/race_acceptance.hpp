@@ -1,6 +1,5 @@
 // Acceptance of the couplings through shared noise (verifiers gumbel_coupling, gls, gumbel_top_k_coupling,
-// weighted_minhash): in fractions as finite sums of exponentials, in double at larger sizes by one integral over the
-// token's arrival time.
+// weighted_minhash) as finite sums of exponentials, in fractions or in double.
 //
 //   t          time at which the emitted token arrives in the race of p: density e^-t at K = 1
 //   r_j        p_j / q_j
@@ -15,8 +14,7 @@
 //                i, with exponential clock E_i, is before j under q if p_i t < E_i < r_j q_i t (the first inequality
 //                holds because j won under p): probability max(0, e^(-p_i t) - e^(-r_j q_i t))
 //
-// Cost: in fractions, the number of terms grows like V^(K - 1) for gls and like 2^V for the shared race. The integrals
-// cost O(V M) for gls and O(V^2 B M) for the shared race, with M about 300 nodes.
+// Cost: the number of terms grows like V^(K - 1) for gls and like 2^V for the shared race.
 //
 // Source: gumbel and MinHash Daliri et al., arXiv:2408.07978; list bound Rowan, Phan and Khisti, arXiv:2506.05632;
 // gls and shared race derived in docs/couplings.md. Tests compare all formulas with reference values and with the
@@ -254,11 +252,5 @@ Scalar shared_race_exact(const std::vector<Scalar>& p, const std::vector<Scalar>
   }
   return accepted;
 }
-
-/// Returns the acceptance of gls by the trapezoid rule in log t, at any V and K. The error is below 1e-13, plus V 2^-53
-/// of rounding.
-double gls(const std::vector<double>& p, const std::vector<double>& q, int drafts);
-/// Returns the acceptance of the shared race, by the trapezoid rule of gls() and with the same error.
-double gumbel_top_k_coupling(const std::vector<double>& p, const std::vector<double>& q, int drafts);
 
 }  // namespace draftproof::acceptance

@@ -209,7 +209,7 @@ PairedTally compare_paths(const PathSource& source, std::span<const PathCandidat
                           std::uint64_t coins, const StudyOptions& options,
                           const std::function<void(std::uint64_t)>& done) {
   const TrialBudget budget{
-      .trials = trials, .threads = threads_of(options), .stop = options.stop, .progress = done, .shard = 4};
+      .trials = trials, .threads = threads_of(options.threads), .stop = options.stop, .progress = done, .shard = 4};
   std::vector<std::unique_ptr<Worker>> workers;
   for (int i = 0; i < budget.threads; ++i)
     workers.push_back(std::make_unique<Worker>(source, candidates, coins, options.seed));

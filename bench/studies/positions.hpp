@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -15,13 +14,9 @@
 #include <draftproof/captures/source.hpp>
 #include <draftproof/cli/report/text.hpp>
 #include <draftproof/properties/prover/registry.hpp>
-#include <draftproof/sim/trials/run_trials.hpp>
+#include <draftproof/sim/trials/for_each_index.hpp>
 
 namespace draftproof {
-
-inline int threads_of(const StudyOptions& options) {
-  return options.threads > 0 ? options.threads : default_threads();
-}
 
 /// Opens the sources of the options, or `by_default` if there are none.
 inline std::vector<Source> open_sources(const StudyOptions& options, const std::vector<std::string>& by_default) {
@@ -37,25 +32,11 @@ inline std::size_t positions_taken(const Source& source, std::uint64_t most) {
   return most == 0 ? source.positions() : std::min<std::size_t>(source.positions(), most);
 }
 
-/// Calls work(i) for every i < count on the threads of the options. Returns 1 for each i that finished before a stop.
-/// Throws: the exception of the least i whose call threw. Without a stop, this i does not depend on the threads.
+/// Calls work(i) for every i < count, as for_each_index() does, on the threads of the options.
 template <class Work>
 std::vector<char> for_each_position(const StudyOptions& options, std::size_t count, Work&& work) {
-  std::vector<char> done(count, 0);
-  std::vector<std::exception_ptr> failures(count);
-#pragma omp parallel for schedule(dynamic) num_threads(threads_of(options))
-  for (std::size_t i = 0; i < count; ++i) {
-    if (options.stopped()) continue;
-    try {
-      work(i);
-      done[i] = !options.stopped();
-    } catch (...) {
-      failures[i] = std::current_exception();
-    }
-  }
-  for (const auto& failure : failures)
-    if (failure) std::rethrow_exception(failure);
-  return done;
+  return for_each_index(
+      count, options.threads, [&] { return options.stopped(); }, std::forward<Work>(work));
 }
 
 /// Counts the finished positions of all threads and reports the progress.

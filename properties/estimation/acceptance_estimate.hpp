@@ -111,7 +111,7 @@ std::vector<ReplicatedMean> replicated_means(const DraftPoints& points, const Co
   std::vector<ControlSums> sums(static_cast<std::size_t>(options.replicates), ControlSums(d, outcomes));
   std::exception_ptr failure;
   const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
-  const int threads = options.threads > 0 ? options.threads : default_threads();
+  const int threads = threads_of(options.threads);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
   for (int r = 0; r < options.replicates; ++r) {
     try {

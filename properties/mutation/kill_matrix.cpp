@@ -159,7 +159,7 @@ ControlRow control_row(const typename Level::Verifier& verifier, const typename 
 /// Computes the rows in any order, as blocks named `name`. Returns the computed rows in the order of `jobs`.
 template <class Row>
 std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const char* name, const KillOptions& options) {
-  const int threads = options.proof.threads > 0 ? options.proof.threads : default_threads();
+  const int threads = threads_of(options.proof.threads);
   return map_blocks(options.checkpoint, {.name = name, .blocks = jobs.size(), .threads = threads, .divisible = false},
                     options.proof.stop, [&jobs](const BlockTask& task) { return jobs[task.block](); });
 }

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <new>
@@ -28,7 +27,7 @@
 #include <draftproof/properties/proof/proof.hpp>
 #include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/proof/shrink.hpp>
-#include <draftproof/sim/trials/run_trials.hpp>
+#include <draftproof/sim/trials/for_each_index.hpp>
 
 namespace draftproof {
 
@@ -220,35 +219,25 @@ class Prover {
     std::size_t all = 0;
   };
 
-  int threads() const { return options_.threads > 0 ? options_.threads : default_threads(); }
+  int threads() const { return threads_of(options_.threads); }
 
   /// `first` is the number of the first instance in the range.
   Range examine_range(std::span<const Instance> instances, std::size_t families, std::size_t first, int threads,
                       Progress& progress) const {
     const std::vector<const Property*> properties = properties_asked();
     std::vector<InstanceResult> results(instances.size());
-    std::exception_ptr failure;
-    std::atomic<bool> complete = !options_.stopped();
-#pragma omp parallel for schedule(dynamic) num_threads(threads)
-    for (std::size_t n = 0; n < instances.size(); ++n) {
-      if (options_.stopped()) {
-        complete = false;
-        continue;
-      }
-      if (!InstanceAnalysis::possible(verifier_, drafter_, instances[n])) continue;
-      try {
-        results[n] = result_on(instances[n], properties, (first + n) / families);
-      } catch (...) {
-#pragma omp critical
-        failure = std::current_exception();
-      }
-      ++progress.done;
-      if (!options_.progress) continue;
+    const auto done = for_each_index(
+        instances.size(), threads, [&] { return options_.stopped(); },
+        [&](std::size_t n) {
+          if (!InstanceAnalysis::possible(verifier_, drafter_, instances[n])) return;
+          results[n] = result_on(instances[n], properties, (first + n) / families);
+          ++progress.done;
+          if (!options_.progress) return;
 #pragma omp critical(proof_progress)
-      options_.progress(progress.done, progress.all);
-    }
-    if (failure) std::rethrow_exception(failure);
+          options_.progress(progress.done, progress.all);
+        });
 
+    const bool complete = std::find(done.begin(), done.end(), 0) == done.end();
     Range range{.complete = complete, .properties = Counts(properties.size())};
     for (std::size_t n = 0; n < results.size(); ++n) {
       const InstanceResult& result = results[n];

@@ -92,7 +92,7 @@ double StepTally::at_least(int tokens) const {
 StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget,
                          std::uint64_t first_of_all) {
   TrialBudget own = budget;
-  own.threads = budget.threads > 0 ? budget.threads : default_threads();
+  own.threads = threads_of(budget.threads);
   std::vector<std::unique_ptr<Worker>> workers;
   for (int i = 0; i < own.threads; ++i) workers.push_back(std::make_unique<Worker>(run, source));
   return run_trials(own, StepTally{},

@@ -351,7 +351,7 @@ PolicySurvey survey_policies(const PathSource& source, const PolicySurveyOptions
   registry();
   PolicySurvey survey{.rows = plan_policies(options)};
   const TrialBudget budget{.trials = options.batches,
-                           .threads = options.threads > 0 ? options.threads : default_threads(),
+                           .threads = threads_of(options.threads),
                            .stop = options.stop,
                            .progress = options.progress,
                            .shard = 16};

@@ -243,7 +243,7 @@ class SurveyBlocks {
                                              fmt::join(source_.proposal_names(), ", ")),
                          .blocks = ranges_ * parts_,
                          .trials = static_cast<double>(tuples) / static_cast<double>(source_.positions() * parts_),
-                         .threads = options_.threads > 0 ? options_.threads : default_threads()};
+                         .threads = threads_of(options_.threads)};
     return run_blocks(options_.checkpoint, plan, [this](const BlockTask& task) { return compute(task); });
   }
 

@@ -13,13 +13,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
 #include <draftproof/sim/distributions/ratio_table.hpp>
 #include <draftproof/sim/position.hpp>
 #include <draftproof/sim/tally.hpp>
+#include <draftproof/sim/trials/for_each_index.hpp>
 
 namespace draftproof {
 
@@ -150,12 +150,6 @@ class ResidualCache<RatioTable> {
   std::uint64_t draws_ = 0, changes_ = 0;
 };
 
-/// Returns the number of processors that the system reports, at least 1.
-inline int default_threads() {
-  const unsigned processors = std::thread::hardware_concurrency();
-  return processors > 0 ? static_cast<int>(processors) : 1;
-}
-
 /// The number of trials and threads, and the limits of a run. `seconds` > 0 ends the run after the round in which
 /// that time is exceeded.
 struct TrialBudget {
@@ -176,7 +170,7 @@ template <class Counts, class Run>
 Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const int threads = budget.threads > 0 ? budget.threads : default_threads();
+  const int threads = threads_of(budget.threads);
   const auto stopped = [&] { return budget.stop && budget.stop->load(std::memory_order_relaxed); };
   std::vector<Counts> tallies(static_cast<std::size_t>(threads), empty);
   std::exception_ptr failure;

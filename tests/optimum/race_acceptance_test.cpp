@@ -1,4 +1,4 @@
-// Tests of the acceptance of couplings: reference values, agreement of two methods, and inequalities in fractions.
+// Tests of the acceptance of couplings: reference values, and inequalities in fractions.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -15,8 +15,7 @@ namespace {
 
 using namespace acceptance;
 
-/// The tolerance that tests/golden/README.md states. Integrals have an error of 1e-13 here. The finite sums have at
-/// most 200 terms, each a coefficient below 1 over a rate above 1 with a few roundings: 200 * 8 * 2^-53 = 2e-13.
+/// The tolerance that tests/golden/README.md states. The finite sums have at most 200 terms, each a coefficient below 1 over a rate above 1 with a few roundings: 200 * 8 * 2^-53 = 2e-13.
 constexpr double race_tolerance = 1e-12;
 
 TEST(RaceAcceptance, EveryReferenceCase) {
@@ -29,12 +28,10 @@ TEST(RaceAcceptance, EveryReferenceCase) {
   for (const golden::Case& c : golden::cases()) {
     const auto& q = c.q.front();
     if (c.scheme == "gls") {
-      expect(c, gls(c.p, q, c.drafts), c.draft_accepted);
       expect(c, gls_exact(c.p, q, c.drafts), c.draft_emitted);
       expect(c, list_bound(c.p, q, c.drafts), c.lower_bound);
       if (c.drafts == 1) expect(c, gumbel(c.p, q), c.draft_emitted);
     } else if (c.scheme == "gumbel_topk") {
-      expect(c, gumbel_top_k_coupling(c.p, q, c.drafts), c.draft_accepted);
       expect(c, shared_race_exact(c.p, q, c.drafts), c.draft_emitted);
     } else {
       continue;
@@ -104,40 +101,6 @@ TEST(RaceAcceptance, OneForEqualDistributionsAndZeroForDisjointOnes) {
   }
   EXPECT_EQ(minhash(p, p), 1);
   EXPECT_EQ(minhash(left, right), 0);
-}
-
-TEST(RaceAcceptance, IntegralsAreTheFiniteSums) {
-  SmallDistributionsSource source(52);
-  for (int i = 0; i < 300; ++i) {
-    const SmallDistributions distributions = source.next(5, 4, false);
-    const auto p = exact::as_doubles(distributions.target), q = exact::as_doubles(distributions.proposals.front());
-    ASSERT_NEAR(
-        gls(p, q, distributions.drafts),
-        static_cast<double>(gls_exact(distributions.target, distributions.proposals[0], distributions.drafts)),
-        race_tolerance);
-    ASSERT_NEAR(gumbel_top_k_coupling(p, q, distributions.drafts),
-                static_cast<double>(
-                    shared_race_exact(distributions.target, distributions.proposals[0], distributions.drafts)),
-                race_tolerance);
-  }
-}
-
-TEST(RaceAcceptance, OrdersHoldAtLargerSizes) {
-  const auto p = examples::random_row(41, 200, 6), q = examples::random_row(42, 200, 6);
-  const RatioTable table(p, q);
-  EXPECT_NEAR(gls(p, q, 1), gumbel(p, q), race_tolerance);
-  EXPECT_NEAR(gumbel_top_k_coupling(p, q, 1), gumbel(p, q), race_tolerance);
-  for (const int drafts : {2, 4, 8, 32}) {
-    const double list = gls(p, q, drafts);
-    EXPECT_GT(list, gls(p, q, drafts / 2));
-    EXPECT_GT(list, list_bound(p, q, drafts));
-    EXPECT_GT(list, sample_and_match(p, q, drafts));
-    EXPECT_LT(list, *optimum_of(*registry().drafter("gumbel_iid"), table, drafts));
-    if (drafts > 8) continue;
-    const double race = gumbel_top_k_coupling(p, q, drafts);
-    EXPECT_GT(race, list);
-    EXPECT_LT(race, *optimum_of(*registry().drafter("gumbel_top_k"), table, drafts));
-  }
 }
 
 }  // namespace

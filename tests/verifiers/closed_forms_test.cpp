@@ -1,14 +1,13 @@
-// Tests of the exact acceptance of verifiers: the acceptance equals closed forms on generated instances, and published
-// numbers. Also tests the order in which drafts are tested: every fixed order is lossless, a random order accepts the
-// mean over all orders, and an order that depends on the tokens is not lossless.
+// Tests of the exact acceptance of verifiers: the acceptance equals closed forms on generated instances, and numbers of
+// another program; studies compare closed forms with published numbers. Also tests the order in which drafts are
+// tested: every fixed order is lossless, a random order accepts the mean over all orders, and an order that depends on
+// the tokens is not lossless.
 #include <algorithm>
-#include <numeric>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
-#include <draftproof/optimum/set_distribution.hpp>
 #include <draftproof/properties/prover/arbitrary.hpp>
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/tests/support/exact.hpp>
@@ -99,146 +98,6 @@ RC_GTEST_PROP(ClosedForms, RecursiveRejectionWithoutReplacementOfTwoDrafts, (con
     missed += share / refused * last;
   }
   RC_ASSERT(distribution("recursive_rejection_wor", "without_replacement", at.rows, 2).draft_accepted == 1 - missed);
-}
-
-Rational optimum(std::string_view draft_sampling, const Rows<Rational>& rows, const Row& p, int drafts) {
-  const auto sets = set_distribution<Rational>([&](Explorer<Rational>& random, Token* out) {
-    return registry().drafter(draft_sampling)->draw(rows, drafts, random, out);
-  });
-  return cut_optimum<Rational>(p, sets);
-}
-
-struct Certified {
-  Row p, q;
-  std::string_view draft_sampling, scheme;
-  int drafts;
-  Rational accepted, optimum;
-};
-
-// Acceptances and optima as fractions with certificates, from a public exact study (repository NinjaTurtles).
-TEST(PublishedNumbers, CertifiedRationals) {
-  const std::vector<Certified> cases{{{{309, 500}, {177, 500}, {7, 250}},
-                                      {{373, 1000}, {29, 50}, {47, 1000}},
-                                      "iid",
-                                      "recursive_rejection",
-                                      2,
-                                      {169277, 200000},
-                                      {988871, 1000000}},
-                                     {{{469, 1000}, {31, 250}, {407, 1000}},
-                                      {{201, 1000}, {11, 40}, {131, 250}},
-                                      "iid",
-                                      "recursive_rejection",
-                                      3,
-                                      {207227133, 250000000},
-                                      1},
-                                     {{{777, 1000}, {223, 1000}},
-                                      {{937, 1000}, {63, 1000}},
-                                      "without_replacement",
-                                      "recursive_rejection_wor",
-                                      2,
-                                      1,
-                                      1}};
-  for (const Certified& c : cases) {
-    const Rows<Rational> rows(c.p, c.q);
-    const auto found = distribution(c.scheme, c.draft_sampling, rows, c.drafts);
-    EXPECT_EQ(found.output, c.p);
-    EXPECT_EQ(found.draft_accepted, c.accepted);
-    EXPECT_EQ(found.draft_emitted, c.accepted);
-    EXPECT_EQ(optimum(c.draft_sampling, rows, c.p, c.drafts), c.optimum);
-  }
-}
-
-TEST(PublishedNumbers, CertifiedGapWithoutReplacement) {
-  const Row p{{37, 250}, {21, 500}, {149, 200}, {1, 20}, {3, 200}};
-  const Row q{{62, 125}, {17, 125}, {151, 1000}, {1, 125}, {209, 1000}};
-  const Rows<Rational> rows(p, q);
-  const auto found = distribution("recursive_rejection_wor", "without_replacement", rows, 3);
-  EXPECT_EQ(found.output, p);
-  constexpr double printed = 0.5e-10;  // ten digits
-  EXPECT_NEAR(static_cast<double>(found.draft_accepted), 0.7509325573, printed);
-  EXPECT_NEAR(static_cast<double>(optimum("without_replacement", rows, p, 3)), 0.8772810136, printed);
-}
-
-struct Curve {
-  Rational x;
-  double optimum, rejection, k_seq;
-};
-
-// Khisti et al., arXiv:2410.18234, figure 2: K = 2, V = 3, uniform draft, six digits.
-TEST(PublishedNumbers, FigureTwo) {
-  constexpr double printed = 0.5e-6;
-  const std::vector<std::pair<Rational, std::vector<Curve>>> figures{{{1, 3},
-                                                                      {{{1, 20}, .938889, .811111, .847036},
-                                                                       {{1, 10}, .988889, .844444, .881441},
-                                                                       {{3, 10}, 1, .977778, .993513},
-                                                                       {{1, 2}, 1, .888889, .924764},
-                                                                       {{3, 5}, .955556, .822222, .858654}}},
-                                                                     {{1, 6},
-                                                                      {{{1, 20}, .772222, .7, .724849},
-                                                                       {{1, 4}, .972222, .833333, .870127},
-                                                                       {{2, 5}, 1, .944444, .962475},
-                                                                       {{3, 5}, .955556, .822222, .858654},
-                                                                       {{4, 5}, .755556, .688889, .712167}}}};
-  for (const auto& [first, curves] : figures)
-    for (const Curve& c : curves) {
-      const Row p{first, c.x, 1 - first - c.x}, q(3, Rational(1, 3));
-      const Rows<Rational> rows(p, q);
-      EXPECT_NEAR(static_cast<double>(optimum("iid", rows, p, 2)), c.optimum, printed) << c.x;
-      EXPECT_NEAR(static_cast<double>(distribution("recursive_rejection", "iid", rows, 2).draft_accepted),
-                  c.rejection, printed)
-          << c.x;
-      const Rows<double> doubles(exact::as_doubles(p), exact::as_doubles(q));
-      const auto k_seq = explore_distribution(*registry().drafter("iid"),
-                                              *registry().verifier("k_seq")->explore_on(doubles, 2), doubles, 2);
-      EXPECT_NEAR(k_seq.draft_accepted, c.k_seq, printed) << c.x;
-    }
-}
-
-TEST(PublishedNumbers, WorstCasesOfTwoDrafts) {
-  const Row p{{5, 9}, {4, 9}}, q{{1, 3}, {2, 3}};
-  const Rows<Rational> rows(p, q);
-  EXPECT_EQ(optimum("iid", rows, p, 2), 1);
-  EXPECT_EQ(distribution("recursive_rejection", "iid", rows, 2).draft_accepted, Rational(23, 27));
-  EXPECT_EQ(distribution("sample_and_match", "iid", rows, 2).draft_accepted, Rational(19, 27));
-  EXPECT_EQ(distribution("naive_tree", "iid", rows, 2).draft_accepted, exact::naive_tree(p, q, 2));
-  // rho* = 4/3 is not a dyadic fraction, so the bisection of K-SEQ only approaches rho*. At rho = 4/3 the closed form
-  // is 8/9.
-  EXPECT_EQ(1 - exact::residual_mass<Rational>(p, q, {4, 3}), Rational(8, 9));
-  const Rational rho = verifiers::KSeq{}.prepare(rows, 2).factor;
-  EXPECT_GE(rho, Rational(4, 3));
-  EXPECT_LE(rho, Rational(4, 3) + Rational(1, 4096)) << "one step of the bisection";
-  const double in_double =
-      verifiers::KSeq{}.prepare(Rows<double>({5 / 9., 4 / 9.}, std::vector<double>{1 / 3., 2 / 3.}), 2).factor;
-  EXPECT_NEAR(in_double, 4 / 3., 40 * 0x1p-53);
-}
-
-// p = (1 - q^K, q^K), q = (1 - q, q): recursive rejection accepts 1 - q^K (1 - q^(K-1)).
-TEST(PublishedNumbers, WorstPairsOfRecursiveRejection) {
-  for (const int drafts : {2, 3, 4}) {
-    const Rational q{2, 3}, top = exact::power(q, drafts);
-    const Rows<Rational> rows({1 - top, top}, Row{1 - q, q});
-    EXPECT_EQ(distribution("recursive_rejection", "iid", rows, drafts).draft_accepted,
-              1 - top * (1 - exact::power(q, drafts - 1)));
-  }
-  const double q = std::sqrt(0.6), top = q * q * q;  // the minimiser for K = 3
-  EXPECT_NEAR(exact::recursive_rejection<double>({1 - top, top}, {1 - q, q}, 3), .81410, 0.5e-5);
-}
-
-// The published numbers are minima over q_2 of K-SEQ's acceptance on two tokens with p_2 = q_2^K, with five digits.
-TEST(PublishedNumbers, WorstPairsOfKSeq) {
-  const std::vector<std::pair<int, double>> published{
-      {3, .86503}, {4, .85438}, {8, .83971}, {64, .82797}, {1024, .82646}};
-  for (const auto& [drafts, value] : published) {
-    const auto accepts = [drafts = drafts](double root) {
-      // With q_2 = root^(1/K), equal steps of `root` cover the range of the minimum evenly for every K.
-      const double q = std::pow(root, 1.0 / drafts);
-      const Rows<double> rows({1 - root, root}, std::vector<double>{1 - q, q});
-      return 1 - rows.residual_mass(verifiers::KSeq{}.prepare(rows, drafts).factor);
-    };
-    double least = 1;
-    for (int i = 1; i < 2000; ++i) least = std::min(least, accepts(i / 2000.0));
-    EXPECT_NEAR(least, value, 0.5e-5 + 1e-6) << drafts;  // the grid's least value is within 1e-6 of the minimum
-  }
 }
 
 std::vector<double> zipf(int vocabulary, double exponent) {

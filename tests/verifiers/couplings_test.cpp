@@ -34,9 +34,9 @@ bool covers(std::uint64_t count, std::uint64_t trials, double probability) {
 template <class Visit>
 void for_couplings(const golden::Case& c, Visit visit) {
   const auto &p = c.p, &q = c.q.front();
-  visit("gls", c.drafts, acceptance::gls(p, q, c.drafts));
+  visit("gls", c.drafts, acceptance::gls_exact(p, q, c.drafts));
   if (c.drafts > 1) {
-    visit("gumbel_top_k_coupling", c.drafts, acceptance::gumbel_top_k_coupling(p, q, c.drafts));
+    visit("gumbel_top_k_coupling", c.drafts, acceptance::shared_race_exact(p, q, c.drafts));
   } else {
     visit("gumbel_coupling", 1, acceptance::gumbel(p, q));
     visit("weighted_minhash", 1, acceptance::minhash(p, q));
@@ -129,7 +129,7 @@ Counts run_gls(bool one_stream, bool own_noise) {
 
 // The output has distribution p in all three cases, so only acceptance reveals a wrong use of the noise.
 TEST(Couplings, AWrongUseOfTheNoiseIsSeenByItsAcceptance) {
-  const double list = acceptance::gls(target, proposal, 3);
+  const double list = acceptance::gls_exact(target, proposal, 3);
   for (const auto& [one_stream, own_noise, wanted] :
        {std::tuple(false, false, list),
         {true, false, acceptance::gumbel(target, proposal)},  // three copies of one draft

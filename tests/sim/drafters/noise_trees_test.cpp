@@ -207,7 +207,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
   const auto &p = noise_target, &q = noise_proposal;
   const Tables tables({RatioTable(p, q)});
   constexpr std::uint64_t trials = 100'000;
-  const double one = acceptance::gumbel(p, q), two = acceptance::gls(p, q, 2), both = both_drafts(p, q);
+  const double one = acceptance::gumbel(p, q), two = acceptance::gls_exact(p, q, 2), both = both_drafts(p, q);
   ASSERT_LT(both, two);
   const auto expect = [&](std::string_view scheme, const TreeShape& shape, const Doubles& wanted) {
     const Emitted emitted = emitted_by(scheme, tables, shape, trials, 60);
@@ -231,7 +231,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
     wanted.push_back(with_one + with_two);
   }
   expect("gls_tree", paths, wanted);
-  const double race = acceptance::gumbel_top_k_coupling(p, q, 2);
+  const double race = acceptance::shared_race_exact(p, q, 2);
   expect("gumbel_top_k_coupling_tree", {.drafts = 2, .length = 3, .branching = {2, 1, 1}, .stem = 0},
          {race, race * one, race * one * one});
 }
