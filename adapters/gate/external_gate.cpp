@@ -16,6 +16,7 @@
 #include <draftproof/adapters/gate/draft_checks.hpp>
 #include <draftproof/adapters/gate/edge_rows.hpp>
 #include <draftproof/adapters/gate/external_verifier.hpp>
+#include <draftproof/adapters/gate/judgement.hpp>
 #include <draftproof/adapters/gate/path_checks.hpp>
 #include <draftproof/adapters/gate/selection_checks.hpp>
 #include <draftproof/adapters/gate/small_model.hpp>
@@ -170,14 +171,17 @@ void each_answer(Served& program, const Input& input, std::uint64_t seed, int ca
 std::optional<Finding> fault_of_answer(ServedResult& result, std::size_t row, const Input& input,
                                        const std::vector<double>& target, const std::string& model) {
   const auto first = result.tokens_of(static_cast<int>(row)).front();
-  const bool answered = result.status[row] == 0 && result.counts[row] > 0;
+  const bool ok = result.status[row] == 0, answered = ok && result.counts[row] > 0;
   if (answered && target[static_cast<std::size_t>(first)] > 0) return std::nullopt;
-  return finding_of(
-      "answers", Tier::sampled,
-      Answer::failed(fmt::format("on drafts ({}): got {}, expected a token with p > 0", fmt::join(input.drafts, " "),
-                                 answered ? fmt::format("token {}, which has p = 0", first)
-                                          : fmt::format("status {} and no token", result.status[row]))),
-      0, model);
+  const auto message = result.messages.find(static_cast<int>(row));
+  const std::string fault =
+      answered ? fmt::format("got token {}, which has p = 0", first)
+      : ok     ? "got no token"
+               : failure_text(RowStatus{result.status[row]}, message == result.messages.end() ? "" : message->second);
+  return finding_of("answers", Tier::sampled,
+                    Answer::failed(fmt::format("on drafts ({}): {}, expected a token with p > 0",
+                                               fmt::join(input.drafts, " "), fault)),
+                    0, model);
 }
 
 /// Returns the first fault of a program that draws its own numbers on near rows: a row without an answer, or a first

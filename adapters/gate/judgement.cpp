@@ -95,6 +95,14 @@ std::string_view status_text(RowStatus status) {
   return "answers";
 }
 
+std::string failure_text(RowStatus status, const std::string& message) {
+  const std::string_view text = status_text(status);
+  if (message.empty()) return std::string(text);
+  if (status == RowStatus::failed) return fmt::format("{} with {}", text, one_line(message));
+  const bool refused = status == RowStatus::bad_input || status == RowStatus::unsupported;
+  return refused ? fmt::format("{}: {}", text, one_line(message)) : std::string(text);
+}
+
 namespace {
 
 /// For each prefix the probability that an emitted string begins with the prefix, and the probability that the prefix
@@ -197,15 +205,6 @@ double limit_of(const SmallModel& small_model, const Input& input, const Program
               : 0);
 }
 
-/// Describes the end of a row without an answer, with the message of the program if it sent one.
-std::string failure_text(const Outcome& outcome) {
-  const std::string_view status = status_text(outcome.status);
-  if (outcome.message.empty()) return std::string(status);
-  if (outcome.status == RowStatus::failed) return fmt::format("{} with {}", status, one_line(outcome.message));
-  const bool refused = outcome.status == RowStatus::bad_input || outcome.status == RowStatus::unsupported;
-  return refused ? fmt::format("{}: {}", status, one_line(outcome.message)) : std::string(status);
-}
-
 /// Adds a finding if no exact verifier could have this outcome.
 void add_edge(const SmallModel& small_model, const Tokens& prefix, const Input& input, std::size_t number,
               const ProgramDistribution& distribution, const OutcomeMass& mass, const Declaration& declaration,
@@ -213,8 +212,8 @@ void add_edge(const SmallModel& small_model, const Tokens& prefix, const Input& 
   const auto& [outcome, probability] = mass;
   const bool emits = outcome.status == RowStatus::ok;
   Tokens before = prefix;
-  const std::string fault =
-      emits ? fault_of(small_model, before, outcome.tokens, declaration.end_tokens) : failure_text(outcome);
+  const std::string fault = emits ? fault_of(small_model, before, outcome.tokens, declaration.end_tokens)
+                                  : failure_text(outcome.status, outcome.message);
   before.erase(before.begin(),
                before.begin() + std::ssize(prefix));  // rows of an input follow the tokens of its call
   const std::string settings =

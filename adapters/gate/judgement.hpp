@@ -50,6 +50,8 @@ struct Judgement {
 
 /// Returns the verb that describes a row with this status, such as "fails".
 std::string_view status_text(RowStatus status);
+/// Describes the end of a row without an answer, with the message of the program unless it is empty.
+std::string failure_text(RowStatus status, const std::string& message);
 
 /// Returns the number of bits of the significand, including the leading 1.
 int significant_bits(Dtype dtype);

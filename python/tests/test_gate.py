@@ -512,3 +512,20 @@ def test_a_batch_that_goes_on_after_the_drafts_of_a_row_is_found(tier: str) -> N
         "sampled": r"of a path of 4 or 8 drafts .*: a result of 9 tokens, expected 1 to 5",
     }
     assert re.search(said[tier], str(verdict))
+
+
+def test_the_sampled_tier_shows_the_error_of_a_residual_without_mass() -> None:
+    def without_fallback(p: Any, q: Any, drafts: Any) -> list[int]:
+        found = []
+        for i, x in enumerate(drafts.tolist()):
+            if np.random.random() * q[i, x] >= p[i, x]:
+                residual = np.maximum(p[i] - q[i], 0).astype(np.float64)
+                return [*found, int(np.random.choice(len(residual), p=residual / residual.sum()))]
+            found.append(x)
+        last = p[len(found)].astype(np.float64)
+        return [*found, int(np.random.choice(len(last), p=last / last.sum()))]
+
+    with pytest.raises(draftproof.Refuted) as refuted:
+        draftproof.check(without_fallback, level="chain", dtype="float32", scripted=False)
+    said = str(refuted.value)
+    assert re.search(r"on drafts \(0\): fails with .*ValueError.*, expected a token with p > 0", said), said
