@@ -54,6 +54,10 @@ class Worker {
     ++tally.trials;
     tally.trial_tokens += accepted;
     tally.trial_tokens_squared += accepted * accepted;
+    if (tally.context_trials.empty()) return;
+    const std::size_t start = n % tally.context_trials.size();
+    ++tally.context_trials[start];
+    tally.context_tokens[start] += accepted;
   }
 
  private:
@@ -66,6 +70,15 @@ class Worker {
 
 }  // namespace
 
+StepTally StepTally::none(const PathSource& source) {
+  StepTally tally;
+  if (!source.stored_trees()) return tally;
+  // Trial n begins in context n mod C.
+  tally.context_trials.resize(source.stored_paths() / static_cast<std::uint64_t>(source.most_paths()));
+  tally.context_tokens.resize(tally.context_trials.size());
+  return tally;
+}
+
 StepTally& StepTally::operator+=(const StepTally& other) {
   trials += other.trials;
   steps += other.steps;
@@ -73,10 +86,26 @@ StepTally& StepTally::operator+=(const StepTally& other) {
   for (std::size_t i = 0; i < accepted.size(); ++i) accepted[i] += other.accepted[i];
   trial_tokens += other.trial_tokens;
   trial_tokens_squared += other.trial_tokens_squared;
+  for (std::size_t c = 0; c < context_trials.size(); ++c) {
+    context_trials[c] += other.context_trials[c];
+    context_tokens[c] += other.context_tokens[c];
+  }
   return *this;
 }
 
 double StepTally::standard_error() const {
+  if (context_trials.empty()) return error_of_trials();
+  double contexts = 0, squares = 0;
+  for (std::size_t c = 0; c < context_trials.size(); ++c) {
+    const auto n = static_cast<double>(context_trials[c]);
+    const double off = static_cast<double>(context_tokens[c]) - n * mean_accepted();
+    contexts += n > 0;
+    squares += off * off;
+  }
+  return std::sqrt(squares * contexts / (contexts - 1)) / static_cast<double>(steps);
+}
+
+double StepTally::error_of_trials() const {
   if (trials < 2 || steps == 0) return std::numeric_limits<double>::quiet_NaN();
   const double n = static_cast<double>(trials), mean = static_cast<double>(trial_tokens) / n;
   const double variance = std::max(0.0, static_cast<double>(trial_tokens_squared) / n - mean * mean) * n / (n - 1);
@@ -95,7 +124,7 @@ StepTally simulate_paths(const StepRun& run, const PathSource& source, const Tri
   own.threads = threads_of(budget.threads);
   std::vector<std::unique_ptr<Worker>> workers;
   for (int i = 0; i < own.threads; ++i) workers.push_back(std::make_unique<Worker>(run, source));
-  return run_trials(own, StepTally{},
+  return run_trials(own, StepTally::none(source),
                     [&workers, first_of_all](int worker, std::uint64_t first, std::uint64_t count, StepTally& tally) {
                       for (std::uint64_t n = first_of_all + first; n < first_of_all + first + count; ++n)
                         workers[static_cast<std::size_t>(worker)]->trial(n, tally);

@@ -143,7 +143,7 @@ StepTally tally_of(const StepRun& run, const PathSource& source, const TrialBudg
   const std::string group = fmt::format("steps of {} on {} with {} x {} of length {} on {}", run.verifier.info().name,
                                         run.drafter.info().name, run.shape.drafts, branches, run.shape.length,
                                         source.describe().value("file", source.name()));
-  return count_trials(known, group, budget.trials, trials_of_block(budget.trials, usual), StepTally{},
+  return count_trials(known, group, budget.trials, trials_of_block(budget.trials, usual), StepTally::none(source),
                       [&](std::uint64_t first, std::uint64_t number) {
                         TrialBudget part = budget;
                         part.trials = number;

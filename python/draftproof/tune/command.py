@@ -226,12 +226,9 @@ def _default(text: str | None, found: Survey) -> tuple[str, int, int | None]:
 
 
 def _notes(found: Survey, costs: Costs, tuned: Sequence[Tuned], default: str | None) -> list[str]:
-    notes = [
-        "intervals cover the simulated steps and the timings, not the choice of texts in the capture"
-        if costs.has_errors()
-        else "intervals cover the simulated steps, not the choice of texts in the capture and not the timings, whose "
-        "standard errors are 0"
-    ]
+    steps = "intervals cover the simulated steps, with the draw of captured trees but not the choice of single positions"
+    timings = "and the timings" if costs.has_errors() else "and not the timings, whose standard errors are 0"
+    notes = [f"{steps}, {timings}"]
     if default is not None:
         batches = [str(one.batch) for one in tuned if one.default is None]
         notes += [f"the default {default} has no time at batch {', '.join(batches)}"] if batches else []

@@ -152,6 +152,8 @@ def _of_trees(
                 left_out[name] = "not lossless"
             elif row.get("first_step_alone"):
                 left_out[name] = "its later steps depend on earlier ones, and captured trees have the first step only"
+            elif row["standard_error"] is None:
+                left_out[name] = "the capture has one context, and an interval needs at least two"
             else:
                 settings[name, row["draft_sampling"], k, length] = Setting(
                     name,

@@ -69,9 +69,10 @@ TEST(PathSimulation, CapturedTreesHaveTheirReferenceMeans) {
   const auto source = PathSource::open(data + "stories512_trees.npz", {});
   const StepTally token = simulated("token_path", *source, 19'200, 8, 2);
   const StepTally block = simulated("block", *source, 19'200, 8, 2);
-  EXPECT_NEAR(token.mean_accepted(), mean.token, 5 * token.standard_error());
-  EXPECT_NEAR(block.mean_accepted(), mean.block, 5 * block.standard_error());
-  EXPECT_LT(token.standard_error(), 0.03);
+  // The expected means are those of the captured paths, so the error is that of the simulated steps alone.
+  EXPECT_NEAR(token.mean_accepted(), mean.token, 5 * token.error_of_trials());
+  EXPECT_NEAR(block.mean_accepted(), mean.block, 5 * block.error_of_trials());
+  EXPECT_LT(token.error_of_trials(), 0.03);
   EXPECT_EQ(token.impossible + block.impossible, 0u);
 }
 
@@ -97,6 +98,23 @@ TEST(PathSimulation, SameForAnyThreadsOnRows) {
 }
 TEST(PathSimulation, SameForAnyThreadsOnALiveModel) {
   same_for_any_threads(*PathSource::open(data + "stories260k.bin:q4", {}), 17, 2);
+}
+
+// Steps of one context share its captured paths, so more steps do not make the error smaller.
+TEST(PathSimulation, TheErrorOfCapturedTreesIsThatOfTheirContexts) {
+  StepTally two;
+  two.trials = two.steps = 20;
+  two.trial_tokens = 40;
+  two.context_trials = {10, 10};
+  two.context_tokens = {10, 30};
+  EXPECT_EQ(two.standard_error(), 1) << "the error of the mean of 1 and 3";
+  two.context_trials = {20};
+  two.context_tokens = {40};
+  EXPECT_TRUE(std::isnan(two.standard_error()));
+  const auto source = PathSource::open(data + "stories512_trees.npz", {});
+  const double few = simulated("token_path", *source, 1 << 12, 4, 1).standard_error();
+  const double many = simulated("token_path", *source, 1 << 15, 4, 2).standard_error();
+  EXPECT_NEAR(many, few, 0.2 * few);
 }
 
 // The model's context has 512 tokens, of which the prompt takes 8 to 71, so the episode ends before 200 iterations.

@@ -182,7 +182,7 @@ TEST(PolicySurvey, AllDraftsAreTokenVerification) {
     if (!source->stored_trees()) continue;  // survey_paths starts in other contexts
     const auto rows =
         survey_paths(*source, {.drafts = {1}, .length = 3, .steps = 1 << 15, .verifiers = {"token_path"}});
-    EXPECT_NEAR(accepted, rows.at(0).tally.mean_accepted(), 6 * (error + rows.at(0).tally.standard_error())) << spec;
+    EXPECT_NEAR(accepted, rows.at(0).tally.mean_accepted(), 6 * (error + rows.at(0).tally.error_of_trials())) << spec;
   }
 }
 
@@ -262,7 +262,7 @@ TEST(PolicySurvey, EachVerifierIsThatOfPaths) {
       if (row.policy->info().name != "illegal_drafts_kept") continue;
       if (other.verifier->info().name != verifier_of(row.rule, true)) continue;
       ++compared;
-      const double error = survey.standard_error(row.tally) + other.tally.standard_error();
+      const double error = survey.standard_error(row.tally) + other.tally.error_of_trials();
       EXPECT_NEAR(survey.per_request(row.tally.accepted), other.tally.mean_accepted(), 6 * error)
           << other.verifier->info().name;
       EXPECT_EQ(row.best.has_value(), row.rule == VerifyRule::token);
