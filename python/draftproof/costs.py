@@ -130,6 +130,7 @@ def costs(
             got = f"{known.shape} and {setting.shape} for {setting.verifier}"
             raise CaptureError("shapes", got, "shapes of different numbers of paths or of drafts")
     ids = filling(models, None if texts is None else models.prompts(texts), max(contexts))
+    models.check(timed)
     table = Table(models, name, tokens, tokens, batches, contexts, timed, ids)
     order = np.random.default_rng(models.settings.seed)
     tell = say or (lambda line: None)

@@ -36,13 +36,14 @@ class Pair:
         Raises: CaptureError if a row is not a distribution.
         """
         model = self.models[name]
+        known = np.minimum(ids, model.vocabulary() - 1)  # As in a context of `decode`, which says why.
         where = [f"{model.name}, text {piece.text}, after {piece.first + j + 1} tokens" for j in at]
         return [
             [
                 padded(log_distribution(row, model.values, place), self.vocabulary)
                 for row, place in zip(rows, where, strict=True)
             ]
-            for rows in model.rows(ids, at)
+            for rows in model.rows(known, at)
         ]
 
 

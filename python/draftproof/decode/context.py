@@ -14,6 +14,13 @@ from ..capture.hub import TransformersModel, library
 from ..capture.models import to_numpy
 from ..capture.options import Filter
 
+_WINDOWS = {
+    "sliding_attention": "sliding_window",
+    "chunked_attention": "attention_chunk_size",
+    "local": "window_size",
+}
+"""For each kind of layers with a window, the name of its length in a config."""
+
 
 class Context:
     """A model with a cache, which has the keys and values of the text and of all nodes fed since the last `commit`.
@@ -38,6 +45,11 @@ class Context:
         """The most tokens of a text with the drafts after it; None if the model has no limit."""
         return min((most for most in (self._model.longest, self._window) if most is not None), default=None)
 
+    @property
+    def cached(self) -> int:
+        """The number of tokens in the cache. It stays 0 for models that keep their state elsewhere."""
+        return int(self._cache.get_seq_length())
+
     def feed(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
         """Adds nodes and returns the distribution [n, V] after each.
 
@@ -46,6 +58,12 @@ class Context:
         Raises: CaptureError if the text becomes longer than the model takes, or if logits are no distribution.
         Cost: one pass over the new nodes.
         """
+        with torch.inference_mode():
+            logits = self.logits(tokens, parents)
+            return distributions(logits[0] if self._batch == 1 else logits, self._by, self._vocabulary)
+
+    def logits(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
+        """Adds nodes as `feed` does and returns the logits [batch, n, V of the model] after each."""
         before = len(self.nodes)
         given = [before - 1 + i for i in range(len(tokens))] if parents is None else list(parents)
         for i, (token, parent) in enumerate(zip(tokens, given, strict=True)):
@@ -57,10 +75,14 @@ class Context:
         device = next(self._model.model.parameters()).device
         extra: dict[str, Any] = {} if self._chain else self._tree_arguments(before, device)
         with torch.inference_mode():
-            ids = torch.tensor([list(tokens)], device=device).expand(self._batch, -1)
+            # A token that the model lacks has p = 0 at the target, which never uses the row after it; a draft model may
+            # propose anything after it. So both read such a token as the last one that they have.
+            known = torch.tensor([list(tokens)], device=device).clamp(max=self._model.vocabulary() - 1)
+            ids = known.expand(self._batch, -1)
             result = self._model.model(input_ids=ids, use_cache=True, **{self._model.cache_name: self._cache}, **extra)
             self._check_rows(result.logits[0], before)
-            return distributions(result.logits[0] if self._batch == 1 else result.logits, self._by, self._vocabulary)
+            logits: Tensor = result.logits
+            return logits
 
     def commit(self, path: Sequence[int]) -> None:
         """Appends the nodes of `path`, which begins at the end of the text, to the text. Removes all other nodes from
@@ -103,9 +125,10 @@ class Context:
         most = self._model.longest
         if most is not None and length > most:
             raise CaptureError("tokens", f"a text of {length:,} tokens", f"at most {most:,} for {self._model.name}")
-        if self._window is not None and length > self._window:
-            wanted = f"at most {self._window:,}, the sliding window of {self._model.name}: the cache keeps all tokens"
-            raise CaptureError("tokens", f"a text of {length:,} tokens", wanted)
+        held = len(self.text) + len(self.nodes)  # GPT-Neo counts the nodes of a tree in its window, not their depth.
+        if self._window is not None and held > self._window:
+            wanted = f"at most {self._window:,}, the attention window of {self._model.name}: the cache keeps all tokens"
+            raise CaptureError("tokens", f"a text of {held:,} tokens with its drafts", wanted)
 
 
 def distributions(logits: Tensor, by: Filter, vocabulary: int) -> Tensor:
@@ -131,10 +154,16 @@ def _likeliest(rows: Tensor, count: int) -> Tensor:
 
 
 def _window(config: Any) -> int | None:
-    """Returns the sliding window of a model with layers that attend to the last tokens only, else None."""
+    """Returns the window of a model with layers that attend to the last tokens or to a chunk of the text only, else
+    None."""
     inner = config.get_text_config()
-    kinds = getattr(inner, "layer_types", None)
-    if kinds is not None and "sliding_attention" not in kinds:
+    kinds = getattr(inner, "layer_types", None) or getattr(inner, "attention_layers", None)
+    found = []
+    for kind, name in _WINDOWS.items():
+        # Models without a list of layers have one kind of layers, which have a window if the config names one. The
+        # chunk of Llama-4 and the window of GPT-Neo are set also where no layer has them.
+        if kind in kinds if kinds is not None else kind == "sliding_attention":
+            found.append(getattr(inner, name, None))
+    if not getattr(inner, "use_sliding_window", True):
         return None
-    window = getattr(inner, "sliding_window", None) if getattr(inner, "use_sliding_window", True) else None
-    return int(window) if window else None
+    return min((int(window) for window in found if window), default=None)

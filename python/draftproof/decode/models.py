@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -16,9 +17,10 @@ from ..capture.pair import Pair, pair
 from ..capture.texts import encoded, read_texts
 from ..capture.tokens import open_tokenizer
 from ..program import short
+from .check import check
 from .context import Context
 from .drafters import Drafter, Lookup, ModelDrafter, NGram
-from .settings import Settings
+from .settings import Setting, Settings
 
 
 class Models:
@@ -59,6 +61,16 @@ class Models:
     @property
     def vocabulary(self) -> int:
         return self.pair.vocabulary
+
+    def check(self, todo: Sequence[Setting]) -> None:
+        """Compares rows of the models that these settings use, with a cache, with rows of passes without one.
+
+        Raises: CaptureError if they differ. Cost: the passes of `check`.
+        """
+        trees = any(max(setting.shape.branching) > 1 for setting in todo)
+        check(self.target, trees)
+        if self.draft is not None and any(setting.drafts == "model" for setting in todo):
+            check(self.draft, trees)
 
     def prompts(self, texts: Any) -> list[list[int]]:
         """Returns the last tokens of each text, at most `settings.prompt`.
