@@ -129,8 +129,9 @@ def costs(
         if known is not setting:
             got = f"{known.shape} and {setting.shape} for {setting.verifier}"
             raise CaptureError("shapes", got, "shapes of different numbers of paths or of drafts")
-    ids = filling(models, None if texts is None else models.prompts(texts), max(contexts))
-    models.check(timed)
+    prompts = None if texts is None else models.prompts(texts)
+    models.check(timed, prompts or [])
+    ids = filling(models, prompts, max(contexts))
     table = Table(models, name, tokens, tokens, batches, contexts, timed, ids)
     order = np.random.default_rng(models.settings.seed)
     tell = say or (lambda line: None)

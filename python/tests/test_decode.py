@@ -141,7 +141,7 @@ def test_a_cache_that_keeps_rejected_drafts_fails_the_audit(verifier: str, monke
     # passes over only the tokens beyond its context's text, so it would skip new tokens. An n-gram model has no context
     # and drafts here instead.
     monkeypatch.setattr(Models, "drafter", lambda self, name: NGram(V, 2, torch.device("cpu")))
-    monkeypatch.setattr(Models, "check", lambda self, todo: None)
+    monkeypatch.setattr(Models, "check", lambda self, todo, prompts: None)
     assert audited(verifier, tokens=100)["audit"]["verdict"] == "failed"
 
 

@@ -51,7 +51,7 @@ def pair(target: Model, drafts: Mapping[str, Model], options: Options) -> Pair:
     """Checks that the models fit each other and the options.
 
     Rows of different lengths are allowed if both tokenizers are known and agree: the shorter rows are padded with
-    tokens of probability 0.
+    tokens of probability 0, and a model reads a token that it lacks as its last one.
 
     Raises: CaptureError if vocabularies differ otherwise, or the contexts are longer than a model takes.
     """

@@ -62,15 +62,17 @@ class Models:
     def vocabulary(self) -> int:
         return self.pair.vocabulary
 
-    def check(self, todo: Sequence[Setting]) -> None:
-        """Compares rows of the models that these settings use, with a cache, with rows of passes without one.
+    def check(self, todo: Sequence[Setting], prompts: list[list[int]]) -> None:
+        """Compares rows of the models that these settings use, with a cache, with rows of passes without one, on tokens
+        of the prompts.
 
         Raises: CaptureError if they differ. Cost: the passes of `check`.
         """
         trees = any(max(setting.shape.branching) > 1 for setting in todo)
-        check(self.target, trees)
+        tokens = [token for prompt in prompts for token in prompt]
+        check(self.target, trees, tokens)
         if self.draft is not None and any(setting.drafts == "model" for setting in todo):
-            check(self.draft, trees)
+            check(self.draft, trees, tokens)
 
     def prompts(self, texts: Any) -> list[list[int]]:
         """Returns the last tokens of each text, at most `settings.prompt`.

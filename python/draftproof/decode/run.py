@@ -85,7 +85,7 @@ def decode(
     tell(f"loading {target if isinstance(target, (str, Path)) else 'the target'}")
     models = Models(target, draft, chosen, tokenizer)
     prompts = models.prompts(texts)
-    models.check(todo)
+    models.check(todo, prompts)
     prediction = None
     if predict is not None:
         tell(f"expected tokens on {predict}")
