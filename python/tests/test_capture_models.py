@@ -284,11 +284,32 @@ def test_continuations_by_the_cache_are_those_without(tmp_path: Path) -> None:
     assert (with_cache["tokens"] == without["tokens"]).all()
 
 
-def test_tokens_that_end_a_text_are_not_drawn(tmp_path: Path) -> None:
+@pytest.mark.parametrize("outside", [[], [-1], [V], [50256]])
+def test_tokens_that_end_a_text_are_not_drawn(outside: list[int], tmp_path: Path) -> None:
+    """Ends outside of the vocabulary are no tokens."""
     target = llama(0)
-    target.generation_config.eos_token_id = list(range(V - 2))
+    target.generation_config.eos_token_id = [*range(V - 2), *outside]
     arrays, _ = captured(tmp_path / "run.safetensors", target, llama(1), continue_tokens=7)
-    assert set(arrays["next_token"].tolist()) <= {V - 2, V - 1}
+    assert set(arrays["next_token"].tolist()) == {V - 2, V - 1}
+
+
+@pytest.mark.parametrize("name", ["Mamba", "Rwkv"])
+def test_continuations_of_models_without_a_key_value_cache(name: str, tmp_path: Path) -> None:
+    given = {"vocab_size": V, "hidden_size": 16, "num_hidden_layers": 2, "bos_token_id": 0, "eos_token_id": None}
+    torch.manual_seed(0)
+    model = getattr(transformers, f"{name}ForCausalLM")(getattr(transformers, f"{name}Config")(**given)).eval()
+    model.generation_config.eos_token_id = None
+    torch.nn.init.normal_(model.get_output_embeddings().weight)  # Rows that depend on the tokens before.
+
+    def plain(ids: Any) -> Any:
+        with torch.no_grad():
+            return model(torch.as_tensor(ids[None])).logits
+
+    made = [
+        captured(tmp_path / f"{i}.safetensors", one, model, continue_tokens=7)[0]
+        for i, one in enumerate((model, plain))
+    ]
+    assert (made[0]["tokens"] == made[1]["tokens"]).all()
 
 
 def test_an_interrupted_capture_gives_the_same_bytes(tmp_path: Path) -> None:

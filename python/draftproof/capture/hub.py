@@ -87,14 +87,15 @@ class TransformersModel(Model):
         return shared, {"use_cache": True, self.cache_name: past}
 
     def continued(self, ids: Ids, count: int, choose: Callable[[NDArray[Any]], int]) -> Ids:
-        """Runs one pass over `ids` and then one pass for each token, with the model's cache."""
+        """Runs one pass over `ids` and then one pass for each token, with the model's cache. Models whose passes return
+        no key-value cache read all tokens again in every pass."""
         torch = self._torch
-        past, fresh = None, ids
+        past, fresh = None, ids[:0]
         with torch.inference_mode():
             for _ in range(count):
-                given = torch.as_tensor(fresh[None], device=self._device)
+                given = torch.as_tensor((ids if past is None else fresh)[None], device=self._device)
                 result = self.model(input_ids=given, use_cache=True, **{self.cache_name: past})
-                past = result[self.cache_name]
+                past = result.get(self.cache_name)
                 fresh = np.array([choose(self._checked(to_numpy(result.logits[:, -1:]))[0, 0])], dtype=np.int64)
                 ids = np.append(ids, fresh)
         return ids

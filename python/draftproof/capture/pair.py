@@ -81,7 +81,7 @@ def completed(models: Pair, piece: Piece, options: Options) -> Ids:
         return piece.ids
     target = models.target
     generator = np.random.default_rng([options.seed, piece.text, piece.first])
-    ends = sorted(target.ends)
+    ends = [token for token in target.ends if 0 <= token < target.vocabulary()]  # Configs also name others, as -1.
 
     def choose(row: np.ndarray) -> int:
         distribution = log_distribution(row, target.values, f"{target.name}, text {piece.text}")
