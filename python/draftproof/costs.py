@@ -15,9 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .program import short
 
@@ -50,10 +52,24 @@ class Cell:
         median = float(np.median(times))
         if len(times) == 1:
             return {**self.labels, "seconds": median, "standard_error": None}
-        # For normally distributed times, sigma is 1.4826 times the median absolute deviation, and the median of n times
-        # has the standard error 1.2533 sigma / sqrt n.
-        error = 1.2533 * 1.4826 * float(np.median(np.abs(times - median))) / len(times) ** 0.5
-        return {**self.labels, "seconds": median, "standard_error": error}
+        return {**self.labels, "seconds": median, "standard_error": _error_of_median(times)}
+
+
+def _error_of_median(times: NDArray[np.float64]) -> float:
+    """Returns a standard error of the median of n >= 2 independent times. It holds for any distribution of times, such
+    as those of a machine that is slow in some rounds.
+
+    The k-th smallest and the k-th largest time enclose the true median with probability 1 - 2 P(B < k), where B is
+    binomial (n, 1/2). k is the largest number for which this is at least 95 %, else 1. The error is the distance of the
+    median from the further of the two times, divided by the number of standard errors to which this probability, at
+    most 95 %, belongs in a normal distribution. So from six times on, median +- 1.96 errors has at least 95 %.
+    """
+    n, k, below, term = len(times), 1, 1, 1  # below / 2^n = P(B < k), term / 2^n = P(B = k - 1)
+    while 40 * (below + (term := term * (n - k + 1) // k)) <= 1 << n:
+        below, k = below + term, k + 1
+    ordered = np.sort(times)
+    distance = max(np.median(times) - ordered[k - 1], ordered[n - k] - np.median(times))
+    return float(distance) / -NormalDist().inv_cdf(max(below / (1 << n), 0.025))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
+import numpy as np
 import pytest
 
 from draftproof import costs as module
@@ -183,8 +185,25 @@ def test_a_timed_verifier_decides_in_a_running_text(monkeypatch: pytest.MonkeyPa
 
 def test_an_entry_has_the_median_and_its_error() -> None:
     cell = Cell("target_pass", {"tokens": 1}, lambda: lambda: None, [1.0, 2.0, 9.0, 3.0])
-    # The deviations from 2.5 are 1.5, 0.5, 6.5 and 0.5; their median is 1.
-    assert cell.entry(4) == {"tokens": 1, "seconds": 2.5, "standard_error": pytest.approx(1.2533 * 1.4826 / 2)}
+    # The true median is outside of 1 to 9 if all four times are on one side of it, 1/16 for each side. 9 is further.
+    error = 6.5 / NormalDist().inv_cdf(15 / 16)
+    assert cell.entry(4) == {"tokens": 1, "seconds": 2.5, "standard_error": pytest.approx(error)}
+    cell.seconds = [4.0, 1.0, 2.0, 3.0, 5.0, 6.0, 7.0, 8.5, 90.0]
+    # At most one of nine times is on one side of the true median with probability 10/512: 2 to 8.5 has 96.1 %.
+    assert cell.entry(9)["standard_error"] == pytest.approx(3.5 / NormalDist().inv_cdf(0.975))
+
+
+@pytest.mark.parametrize("rounds", [5, 9, 25])
+def test_errors_of_medians_hold_for_times_of_two_modes(rounds: int) -> None:
+    """40 % of the rounds take twice as long, so the true median is that of the 5/6 quantile of the others."""
+    draws = np.random.default_rng(rounds)
+    true = NormalDist(1, 0.02).inv_cdf(5 / 6)
+    inside = 0
+    for _ in range(2000):
+        times = draws.normal(1, 0.02, rounds) * np.where(draws.random(rounds) < 0.4, 2, 1)
+        entry = Cell("target_pass", {}, lambda: lambda: None, times.tolist()).entry(rounds)
+        inside += abs(entry["seconds"] - true) <= 1.96 * entry["standard_error"]
+    assert inside / 2000 >= 0.93
 
 
 def test_the_seconds_of_a_verifier_are_the_mean() -> None:
