@@ -13,7 +13,7 @@ from capture_small_models import TEXTS, draft, named, target
 from numpy.typing import NDArray
 from test_capture_positions import FORMS
 
-from draftproof.capture import CaptureError, Trees, capture
+from draftproof.capture import CaptureError, Filter, Trees, capture
 from draftproof.capture import part as part_module
 
 GIVEN: dict[str, Any] = {"positions": 40, "context": 16, "skip": 3}
@@ -96,8 +96,11 @@ def test_a_part_of_another_capture_is_refused_and_can_be_discarded(tmp_path: Pat
     file = tmp_path / "run.safetensors"
     with pytest.raises(KeyboardInterrupt):
         capture(named(Stops(3, KeyboardInterrupt)), draft, TEXTS, file, **GIVEN)
-    with pytest.raises(CaptureError, match=r"another capture \(options.*restart"):
+    with pytest.raises(CaptureError, match=r"another capture \(options\.seed: 0, this run: 1\), expected .*restart"):
         capture(named(target), draft, TEXTS, file, **GIVEN, seed=1)
+    found = r"\(options\.context: 16, this run: 15; options\.target_filter\.top_k: 0, this run: 5\)"
+    with pytest.raises(CaptureError, match=found):
+        capture(named(target), draft, TEXTS, file, **{**GIVEN, "context": 15}, target_filter=Filter(top_k=5))
     with pytest.raises(CaptureError, match="texts_sha256"):
         capture(named(target), draft, [*TEXTS[1:], TEXTS[0]], file, **GIVEN)
     done = capture(named(target), draft, TEXTS, file, **GIVEN, seed=1, restart=True)

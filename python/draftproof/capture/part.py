@@ -175,13 +175,17 @@ class Part:
         return progress
 
     def _difference(self) -> str:
-        """Returns a description of the first difference between the headers of the part file and of this run."""
+        """Returns all options that differ between the headers of the part file and of this run, or else the first other
+        entry that differs."""
         theirs = read_head(self.path)
         ours = json.loads(self._head[8:])
         old, new = theirs.pop("__metadata__", {}), ours.pop("__metadata__")
-        for key in sorted({*old, *new}):
+        for key in ["options", *sorted({*old, *new})]:
             if old.get(key) != new.get(key):
-                return f"one of another capture ({key}: {_short(old.get(key))}, this run: {_short(new.get(key))})"
+                theirs, ours = (_fields(key, entries.get(key)) for entries in (old, new))
+                names = [name for name in {**ours, **theirs} if theirs.get(name) != ours.get(name)] or [key]
+                values = [f"{one}: {_short(theirs.get(one))}, this run: {_short(ours.get(one))}" for one in names]
+                return f"one of another capture ({'; '.join(values)})"
         return f"one with other arrays ({', '.join(sorted(theirs))})"
 
     def _write(self, data: bytes, offset: int) -> None:
@@ -189,6 +193,17 @@ class Part:
         while view:
             count = os.pwrite(self._file, view, offset)
             view, offset = view[count:], offset + count
+
+
+def _fields(name: str, value: object) -> dict[str, object]:
+    """Returns an entry of a header by its name; an object of JSON is split into fields as in `options.seed`."""
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+        if isinstance(found, dict):
+            return {one: part for key in found for one, part in _fields(f"{name}.{key}", found[key]).items()}
+    except (ValueError, RecursionError):
+        pass
+    return {name: value}
 
 
 def _short(value: object) -> str:
