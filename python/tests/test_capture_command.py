@@ -134,7 +134,7 @@ def test_texts_as_bytes(folder: Path, here: Here) -> None:
         assert wanted[text][place] == following
 
 
-@pytest.mark.parametrize("line", ["{", "3", "[1.5]", "[]", '{"id": [1]}', '""', "[[1]]"])
+@pytest.mark.parametrize("line", ["{", "3", "[1.5]", "[true, 1]", "[]", '{"id": [1]}', '""', "[[1]]"])
 def test_lines_that_are_no_texts_are_refused(folder: Path, here: Here, line: str) -> None:
     (folder / "texts.jsonl").write_text(f"[1, 2, 3]\n{line}\n", encoding="utf-8")
     done = here(*SHORT, "-o", "run.safetensors", "-q")

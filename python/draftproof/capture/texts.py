@@ -160,7 +160,8 @@ def _one(place: str, value: Any) -> str | Ids:
             ids = np.asarray(value)
         except (ValueError, TypeError, OverflowError, RuntimeError) as error:
             raise CaptureError(place, f"{short(value)} ({error})", "a text, or a list of ids") from error
-        if ids.ndim == 1 and len(ids) and ids.dtype.kind in "iu":
+        true = isinstance(value, (list, tuple)) and any(isinstance(one, (bool, np.bool_)) for one in value)
+        if ids.ndim == 1 and len(ids) and ids.dtype.kind in "iu" and not true:
             return ids.astype(np.int64)
     raise CaptureError(place, short(value), "a text, or a list of ids")
 
