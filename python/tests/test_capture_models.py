@@ -357,6 +357,18 @@ def test_what_a_model_cannot_do_is_refused(tmp_path: Path, changes: dict[str, An
         capture(llama(0), None, TEXTS, tmp_path / "run.safetensors", **{**GIVEN, **changes})
 
 
+@pytest.mark.parametrize(("trees", "width"), [(None, 32), (Trees(2, 3), 29)])
+def test_contexts_that_are_not_given_fit_the_models(trees: Trees | None, width: int, tmp_path: Path) -> None:
+    file, given = tmp_path / "run.npz", {"positions": 4, "trees": trees, "draft_skip_layers": (1,)}
+    capture(llama(0), None, [TEXTS[0] * 3], file, **given)
+    assert np.load(file)["tokens"].shape == (4, width)
+    assert json.loads(json.loads(file.with_suffix(".json").read_text())["options"])["context"] == width
+    with pytest.raises(CaptureError, match=r"context: got 3[36] tokens.*, expected at most 32"):
+        capture(llama(0), None, TEXTS, tmp_path / "long.npz", **given, context=33)
+    with pytest.raises(CaptureError, match=f"context: got {width}, expected at least 41"):
+        capture(llama(0), None, TEXTS, tmp_path / "skip.npz", **given, skip=40)
+
+
 def test_a_model_with_a_missing_weight_is_refused(tmp_path: Path) -> None:
     model = llama(0)
     weights = {name: value for name, value in model.state_dict().items() if "layers.2.mlp.up_proj" not in name}

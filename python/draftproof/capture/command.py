@@ -197,7 +197,13 @@ def _parser() -> Parser:
     add("--positions", type=int, default=default.positions, metavar="N", help="number of rows, spread over the texts")
     add("-o", "--output", required=True, type=Path, metavar="FILE", help="capture to write, .safetensors or .npz")
     add("--tokenizer", metavar="NAME", help="name or folder of a tokenizer, or bytes [the target's]")
-    add("--context", type=int, default=default.context, metavar="W", help="largest number of tokens before a position")
+    add(
+        "--context",
+        type=int,
+        default=default.context,
+        metavar="W",
+        help="largest number of tokens before a position [512, or as many as all models take]",
+    )
     add("--skip", type=int, default=default.skip, metavar="W", help="smallest number of tokens before a position")
     add("--continue-tokens", type=int, default=0, metavar="M", help="texts are prompts; the target draws M tokens")
     add(

@@ -14,6 +14,8 @@ from .errors import CaptureError, whole
 DTYPES = ("float16", "float32", "float64")
 VALUES = ("logit", "probability")
 MOST_LAYERS = 100_000
+LONGEST = 512
+"""Most tokens of a context unless `Options.context` says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ class Options:
     """The settings of a capture: models, positions and form of the file.
 
     positions: number N of rows, or of contexts with trees.
-    context: the longest context in tokens; a longer text is cut into pieces.
+    context: the longest context in tokens; a longer text is cut into pieces. 0 takes 512, or as many as all models take
+        (with trees: less the tokens of a path), if that is less.
     skip: fewest tokens before a captured position.
     continue_tokens: 0 takes positions from the texts. M > 0 takes each text as a prompt, draws M tokens after it from
         the target under `target_filter`, and takes positions from these.
@@ -131,7 +134,7 @@ class Options:
     """
 
     positions: int = 256
-    context: int = 512
+    context: int = 0
     skip: int = 8
     continue_tokens: int = 0
     steps: int = 0
@@ -150,7 +153,8 @@ class Options:
     def __post_init__(self) -> None:
         self._least("positions", 1)
         self._least("skip", 1)
-        self._least("context", self.skip + 1)
+        if self.context != 0 or isinstance(self.context, bool):
+            self._least("context", self.skip + 1)
         self._least("continue_tokens", 0)
         self._least("steps", 0)
         self._least("most_tokens", 1)
@@ -169,8 +173,9 @@ class Options:
             raise CaptureError("values", repr(self.values), "one of " + ", ".join(VALUES))
         if self.quantise_draft not in (None, "int8", *range(2, 9)):
             raise CaptureError("quantise_draft", repr(self.quantise_draft), "int8, or 2 to 8 bits")
-        if self.continue_tokens >= self.context:
-            raise CaptureError("continue_tokens", str(self.continue_tokens), f"less than the context of {self.context}")
+        longest = self.context or LONGEST
+        if self.continue_tokens >= longest:
+            raise CaptureError("continue_tokens", str(self.continue_tokens), f"less than the context of {longest}")
         if self.keep_mass is not None:
             self._check_truncated(self.keep_mass)
         if self.trees is not None:

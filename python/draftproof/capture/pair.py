@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .distributions import Distribution, draw, filtered, log_distribution, padded
 from .errors import CaptureError
 from .models import Ids, Model
-from .options import Options
+from .options import LONGEST, Options
 from .texts import Piece
 from .tokens import check_agreement
 
@@ -70,6 +70,16 @@ def pair(target: Model, drafts: Mapping[str, Model], options: Options) -> Pair:
             found = f"{needed} tokens with the paths of trees" if options.trees else f"{needed} tokens"
             raise CaptureError("context", found, f"at most {model.longest}, the most of {model.name}")
     return Pair(target, dict(drafts), width)
+
+
+def with_context(options: Options, models: Pair) -> Options:
+    """Returns `options` with the number of tokens of the longest context, if it is not given. Raises: CaptureError if
+    the models take fewer than the other options need."""
+    if options.context:
+        return options
+    path = options.trees.length if options.trees else 0
+    takes = [model.longest - path for model in models.models.values() if model.longest is not None]
+    return replace(options, context=max(1, min([LONGEST, *takes])))
 
 
 def completed(models: Pair, piece: Piece, options: Options) -> Ids:

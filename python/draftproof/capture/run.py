@@ -20,7 +20,7 @@ from .hub import library
 from .layers import made_draft
 from .models import Model, open_model
 from .options import Options, with_changes
-from .pair import Pair, pair
+from .pair import Pair, pair, with_context
 from .part import Part, finish, sidecar
 from .positions import Positions
 from .texts import chosen_pieces, encoded, read_texts
@@ -101,6 +101,7 @@ def capture(
     contents, digest = read_texts(texts)
     tell = say or (lambda line: None)
     models = _models(target, draft, chosen, tokenizer, tell)
+    chosen = with_context(chosen, models)
     pieces = chosen_pieces(encoded(contents, models.target.tokenizer, models.target.vocabulary()), chosen)
     kind = Positions(models, chosen) if chosen.trees is None else TreeRun(models, chosen, chosen.trees)
     part = Part(path, kind.arrays(), _metadata(models, chosen, len(contents), digest), restart=restart)
