@@ -192,7 +192,7 @@ def test_trees_without_metadata_have_the_vocabulary_of_their_rows(tmp_path: Path
     assert "cut_trees.npz: got no metadata with the vocabulary, expected --vocabulary" in capsys.readouterr().err
     capsys.readouterr()
     assert run_command([str(cut), *asked, "--vocabulary", "512"]) == 0
-    assert "note: the capture is truncated" in capsys.readouterr().out
+    assert "the capture is truncated" not in capsys.readouterr().out  # It has all tokens of the draft.
 
 
 def test_batch_sizes_need_both_passes_at_one_context(tmp_path: Path, capsys: Any) -> None:
@@ -314,6 +314,17 @@ def test_a_truncated_capture_is_named(tmp_path: Path, costs_file: Path, capsys: 
     document = json.loads(capsys.readouterr().out)
     assert document["vocabulary"] == 1000
     assert any("the capture is truncated" in note for note in document["notes"])
+
+
+@pytest.mark.parametrize("rest", [0.0, 0.25])
+def test_trees_with_all_tokens_of_the_draft_are_not_named_truncated(rest: float, tmp_path: Path) -> None:
+    """Two paths of one token. Only a rest that is drafted changes the acceptance."""
+    half = np.array([[0.5 - rest, 0.5]] * 3, np.float32)
+    np.savez(tmp_path / "trees.npz", ids=np.tile(np.array([3, 900], np.int32), (3, 1)), target=half / 2, draft=half,
+             rest_target=1 - half.sum(axis=1) / 2, rest_draft=np.full(3, rest, np.float32),
+             paths=np.array([[[3], [900]]]), path_nodes=np.array([[[0, 1], [0, 2]]]))  # fmt: skip
+    found = survey(str(tmp_path / "trees.npz"), None, None, samples=64, verifiers=["token_path"])
+    assert found.settings and found.truncated == (rest > 0)
 
 
 def test_settings_beyond_the_table_are_refused_with_the_figure(costs_file: Path, capsys: Any) -> None:

@@ -78,7 +78,7 @@ class Survey:
                  were independent
     left_out     names of the verifiers that were left out, each with the reason
     vocabulary   number of tokens; 0 if a truncated capture has no metadata, which state it
-    truncated    whether the capture stores the likeliest tokens only
+    truncated    whether the capture stores the likeliest tokens only, and the rest of a row may be drafted
     """
 
     source: str
@@ -166,7 +166,15 @@ def _of_trees(
                     _distinct(nodes, k, length),
                     all_accepted=row["accepted"][length] / sum(row["accepted"]),
                 )
-    return Survey(capture, _vocabulary(document), tuple(settings.values()), False, left_out, _is_truncated(document))
+    truncated = _is_truncated(document) and not _is_whole_draft(capture)
+    return Survey(capture, _vocabulary(document), tuple(settings.values()), False, left_out, truncated)
+
+
+def _is_whole_draft(capture: str) -> bool:
+    """Whether truncated rows of captured trees have all tokens of the first draft, as with `capture --proposal-top-k`.
+    Then the rest is never drafted, and the acceptance is that of whole rows."""
+    with np.load(capture) as file:
+        return not next((file[name] for name in file.files if name.startswith("rest_draft")), np.ones(1)).any()
 
 
 def _distinct(nodes: NDArray[np.int64] | None, k: int, length: int) -> tuple[tuple[tuple[int, ...], float], ...]:
