@@ -30,7 +30,11 @@ def test_bad_input_is_refused_with_a_place(costs_file: Path, tmp_path: Path, cap
         ([TREES, *known, "--batch", "3"], "--batch: got 3, expected one of 1"),
         ([TREES, *known, "--context", "7"], "--context: got 7, expected one of 128"),
         ([TREES, *known, "-K", "0"], "got '0', expected integers of at least 1"),
-        ([TREES, *known, "-K", "9", "-L", "2"], "got 9, expected at most 4"),
+        ([TREES, *known, "-K", "9", "-L", "2"], "tune: --paths: got 9, expected at most 4"),
+        ([TREES, *known, "-L", "9"], "tune: --lengths: got 9, expected at most 8"),
+        ([TREES, *known, "--samples", "99999999999999999999"], "tune: --samples: got "),
+        (["zipf:vocabulary=50", *known, "-K", "800"], "tune: --paths: got "),
+        (["zipf:vocabulary=50", *known, "--samples", "99999999999999999999"], "tune: --samples: got "),
         ([TREES, *known, "--verifier", "blok"], "blok"),
         (
             [TREES, *known, "--verifier", ","],

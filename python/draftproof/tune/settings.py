@@ -119,9 +119,18 @@ def lossless_of(kind: str) -> list[str]:
     return [one["name"] for one in program.member(program.run(["list"]), kind) if one["name"] not in _UP_TO_A_TOLERANCE]
 
 
+_OPTIONS = {"--drafts": "--paths", "--length": "--lengths", "--steps": "--samples", "--tuples": "--samples"}
+"""Options of the program, and those of `tune` that give their values."""
+
+
 def complete(arguments: Sequence[str]) -> dict[str, Any]:
-    """Returns the program's document. Raises: ProgramError, also if the program was stopped before its end."""
-    document = program.run(arguments)
+    """Returns the program's document. Raises: ProgramError, also if the program was stopped before its end. Its message
+    names the options of `tune`."""
+    try:
+        document = program.run(arguments)
+    except program.ProgramError as error:
+        option, colon, rest = error.message.partition(":")
+        raise program.ProgramError(error.exit_code, _OPTIONS.get(option, option) + colon + rest) from None
     if document.get("complete") is False:
         raise program.ProgramError(program.UNDECIDED, "stopped before every setting was measured")
     return document
