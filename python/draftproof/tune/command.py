@@ -226,7 +226,9 @@ def _default(text: str | None, found: Survey) -> tuple[str, int, int | None]:
 
 
 def _notes(found: Survey, costs: Costs, tuned: Sequence[Tuned], default: str | None) -> list[str]:
-    steps = "intervals cover the simulated steps, with the draw of captured trees but not the choice of single positions"
+    steps = (
+        "intervals cover the simulated steps, with the draw of captured trees but not the choice of single positions"
+    )
     timings = "and the timings" if costs.has_errors() else "and not the timings, whose standard errors are 0"
     notes = [f"{steps}, {timings}"]
     if default is not None:
