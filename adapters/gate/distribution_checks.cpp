@@ -369,8 +369,10 @@ class Checker {
              here.departure() < std::min(small_departure, departure / 4);
     };
     const ShrinkOptions search{.next = ShrinkOptions::Next::same_step, .stopped = [&] { return lost || stopped(); }};
+    // A tree of fewer drafts may have many more forms; each is a row of the program.
+    const double most_trees = std::max(1024.0, trees_of(one.instance));
     Shrunk<I> found = shrink(one.instance, search, [&](const I& candidate) {
-      if (!takes(declaration_, candidate)) return false;
+      if (trees_of(candidate) > most_trees || !takes(declaration_, candidate)) return false;
       try {
         Answers here = ask({candidate, one.zero}, exploration().predictions / few);
         calls += here.calls;
@@ -385,6 +387,12 @@ class Checker {
     answers.calls = calls;
     found.cut = found.cut && !lost;
     return found;
+  }
+
+  double trees_of(const I& instance) const {
+    if constexpr (std::is_same_v<I, PathInstance>)
+      if (instance.valid()) return most_trees_of(declaration_, instance);
+    return 0;
   }
 
   Program& program_;

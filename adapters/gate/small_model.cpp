@@ -374,6 +374,11 @@ int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& 
   return total;
 }
 
+double most_trees_of(const Declaration& declaration, const PathInstance& instance) {
+  const TreeDrafterInfo& sampling = tree_sampling(path_sampling(declaration)).info();
+  return std::pow(instance.vocabulary(), most_entries(instance.shape, instance.vocabulary(), sampling));
+}
+
 SmallModel small_model_of(const Instance& instance, std::string_view sampling, ExplorerLimits limits) {
   const AnyDrafter& drafter = position_draft_sampling(sampling);
   if (!drafter.defined(instance.vocabulary(), instance.drafts, static_cast<int>(instance.proposals.size())))
@@ -411,9 +416,17 @@ SmallModel small_model_of(const PathInstance& instance, std::string_view samplin
                          level](const Tokens& prefix, std::vector<Input>& inputs, std::vector<double>& drawn) {
     int context = 0;
     for (const Token x : prefix) context = conditionals->next(context, x);
+    // After one prefix, a tree's drafts and parents determine its rows.
+    std::map<std::pair<std::vector<Token>, std::vector<int>>, std::size_t> number_of;
     const auto branches = explore_trees<Rows<Rational>, Rational>(
         drafter, *conditionals, shape, context, {}, [&](const DraftTree& tree, const Rational& probability) {
-          add(inputs, drawn, input_of(tree, *rows, prefix, level), static_cast<double>(probability));
+          Input input = input_of(tree, *rows, prefix, level);
+          const auto [found, fresh] = number_of.try_emplace({input.drafts, input.parents}, inputs.size());
+          if (fresh) {
+            inputs.push_back(std::move(input));
+            drawn.push_back(0);
+          }
+          drawn[found->second] += static_cast<double>(probability);
         });
     if (branches == 0) throw AdapterError(fmt::format("draft sampling {}: too many trees on {}", sampling, text));
   };
@@ -535,11 +548,10 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
   if (declaration.level == Level::tree) sizes = sizes_of(tree_sampling(declaration.draft_sampling).info());
   const bool drafts_inside = declaration.draft_sampling == every_prefix;  // one tree, whatever K is
   sizes.most_drafts = declaration.level == Level::chain || drafts_inside ? 1 : std::clamp(most, 2, 3);
-  sizes.most_trees = 64;
+  // 3^4: two paths of two of three tokens. A sibling below the root decides only if three tokens may follow a refusal.
+  sizes.most_trees = 81;
   const auto affordable = [&](const PathInstance& instance) {
-    const int entries =
-        most_entries(instance.shape, instance.vocabulary(), tree_sampling(path_sampling(declaration)).info());
-    return (drafts_inside || std::pow(instance.vocabulary(), entries) <= sizes.most_trees) &&
+    return (drafts_inside || most_trees_of(declaration, instance) <= sizes.most_trees) &&
            (!declaration.stateful() || calls_of(instance) <= most_stateful_calls);
   };
   if (const auto edge = edge_rows(declaration, seed, n)) {

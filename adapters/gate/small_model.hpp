@@ -88,6 +88,8 @@ const AnyTreeDrafter& tree_sampling(std::string_view sampling);
 void check_draft_sampling(const Declaration& declaration);
 /// Largest number of entries of a tree of this shape under the sampling.
 int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& sampling);
+/// Returns an upper bound on the number of trees that may be drafted.
+double most_trees_of(const Declaration& declaration, const PathInstance& instance);
 
 /// Whether a program of this declaration takes the number of drafts of the instance.
 bool takes(const Declaration& declaration, const Instance& instance);

@@ -318,11 +318,11 @@ def test_a_truncated_capture_is_named(tmp_path: Path, costs_file: Path, capsys: 
 
 @pytest.mark.parametrize("rest", [0.0, 0.25])
 def test_trees_with_all_tokens_of_the_draft_are_not_named_truncated(rest: float, tmp_path: Path) -> None:
-    """Two paths of one token. Only a rest that is drafted changes the acceptance."""
-    half = np.array([[0.5 - rest, 0.5]] * 3, np.float32)
-    np.savez(tmp_path / "trees.npz", ids=np.tile(np.array([3, 900], np.int32), (3, 1)), target=half / 2, draft=half,
-             rest_target=1 - half.sum(axis=1) / 2, rest_draft=np.full(3, rest, np.float32),
-             paths=np.array([[[3], [900]]]), path_nodes=np.array([[[0, 1], [0, 2]]]))  # fmt: skip
+    """Two contexts with two paths of one token. Only a rest that is drafted changes the acceptance."""
+    half = np.array([[0.5 - rest, 0.5]] * 6, np.float32)
+    np.savez(tmp_path / "trees.npz", ids=np.tile(np.array([3, 900], np.int32), (6, 1)), target=half / 2, draft=half,
+             rest_target=1 - half.sum(axis=1) / 2, rest_draft=np.full(6, rest, np.float32),
+             paths=np.array([[[3], [900]]] * 2), path_nodes=np.array([[[0, 1], [0, 2]], [[3, 4], [3, 5]]]))  # fmt: skip
     found = survey(str(tmp_path / "trees.npz"), None, None, samples=64, verifiers=["token_path"])
     assert found.settings and found.truncated == (rest > 0)
 

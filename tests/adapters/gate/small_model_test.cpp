@@ -280,6 +280,26 @@ TEST(ExternalInstances, ObeyEveryDeclaration) {
   for (const int fewest : {1, 2, 4}) EXPECT_EQ(obeys(Level::chain, "iid", fewest, 0, 6), fewest);
 }
 
+// With two tokens, one is left after a refusal, so that a wrong test of a second sibling changes nothing.
+TEST(ExternalInstances, SomeHaveSiblingsBelowTheRootAndThreeTokens) {
+  const Declaration paths{.name = "any", .level = Level::tree, .draft_sampling = "iid_paths"};
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    int found = 0;
+    for (int n = 0; n < 120; ++n) {
+      const PathInstance instance = external_path_instance(paths, seed, n);
+      if (instance.vocabulary() < 3) continue;
+      const SmallModel small_model = small_model_of(instance, paths.draft_sampling, paths.level);
+      found += std::ranges::any_of(small_model.inputs, [](const Input& input) {
+        std::vector<int> below = input.parents;
+        std::erase(below, -1);
+        std::ranges::sort(below);
+        return std::ranges::adjacent_find(below) != below.end();
+      });
+    }
+    EXPECT_GE(found, 4) << seed;
+  }
+}
+
 TEST(ExternalInstances, SayWhereThereAreNone) {
   const auto position = [](int fewest, int most) {
     return error_of([&] {
