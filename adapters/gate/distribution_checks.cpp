@@ -369,7 +369,8 @@ class Checker {
              here.departure() < std::min(small_departure, departure / 4);
     };
     const ShrinkOptions search{.next = ShrinkOptions::Next::same_step, .stopped = [&] { return lost || stopped(); }};
-    // A tree of fewer drafts may have many more forms; each is a row of the program.
+    // An instance without `branching` has K children at every node, and so may have millions of trees. The program is
+    // called on each of them.
     const double most_trees = std::max(1024.0, trees_of(one.instance));
     Shrunk<I> found = shrink(one.instance, search, [&](const I& candidate) {
       if (trees_of(candidate) > most_trees || !takes(declaration_, candidate)) return false;

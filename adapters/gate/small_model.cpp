@@ -548,7 +548,8 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
   if (declaration.level == Level::tree) sizes = sizes_of(tree_sampling(declaration.draft_sampling).info());
   const bool drafts_inside = declaration.draft_sampling == every_prefix;  // one tree, whatever K is
   sizes.most_drafts = declaration.level == Level::chain || drafts_inside ? 1 : std::clamp(most, 2, 3);
-  // 3^4: two paths of two of three tokens. A sibling below the root decides only if three tokens may follow a refusal.
+  // 3^4 is the number of trees of two paths with two drafts each at V = 3. At V = 2 a wrong test of a second sibling
+  // changes nothing, because only one token is left after the first was refused.
   sizes.most_trees = 81;
   const auto affordable = [&](const PathInstance& instance) {
     return (drafts_inside || most_trees_of(declaration, instance) <= sizes.most_trees) &&

@@ -47,7 +47,7 @@ struct Optimum {
       if (!drafter->info().shared_noise()) drafters.push_back(drafter.get());
     std::size_t total = 0, counted = 0;
     for (const Source& source : sources) total += source.positions();
-    Progress progress("computing the optimum", total, session.quiet);
+    std::optional<Progress> progress(std::in_place, "computing the optimum", total, session.quiet);
     const auto stopped = [] { return stop_requested().load(); };
     for (const Source& source : sources) {
       Sums sums;
@@ -56,13 +56,14 @@ struct Optimum {
         const auto done = for_each_index(at.size(), session.threads, stopped, [&](std::size_t i) {
           at[i] = at_position(source.pair(first + i), drafters);
 #pragma omp critical(optimum_progress)
-          progress.update(++counted);
+          progress->update(++counted);
         });
         for (std::size_t i = 0; i < at.size(); ++i)
           if (done[i]) sums.add(at[i]);
       }
       if (sums.positions > 0) add(source, sums, drafters, document);
     }
+    progress.reset();  // clears its line before the result
     session.write(document);
     return stop_requested() ? exit_undecided : exit_passed;
   }

@@ -288,8 +288,9 @@ Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<c
        .before = {
            "exact?: the output distribution equals the target, in fractions, on that many small models;",
            "by its plan: the oracle's plan over all trees was checked in fractions; a feasible plan is lossless.",
-           "accepted: drafted tokens accepted in a step, the extra token not counted, ± its standard error; of",
-           "captured trees that of a draw of their contexts and paths.",
+           "accepted: drafted tokens accepted in a step, the extra token not counted, ± its standard error;",
+           "for captured trees it is computed between contexts, and so includes which contexts and paths were "
+           "captured.",
            "block efficiency: emitted tokens per call of the target. optimum: the most any lossless scheme of one",
            "iteration accepts; full information: one that also knew the target's next block; - with too many trees.",
            "us/step: processor time to draft, verify and count. K: paths; other trees have as many nodes as K "

@@ -102,6 +102,7 @@ double StepTally::standard_error() const {
     contexts += n > 0;
     squares += off * off;
   }
+  if (contexts < 2) return std::numeric_limits<double>::quiet_NaN();
   return std::sqrt(squares * contexts / (contexts - 1)) / static_cast<double>(steps);
 }
 

@@ -113,13 +113,13 @@ def _rounded(model: Any) -> Iterator[None]:
     """Within the block, adds noise of the size of a rounding to the output of every module without submodules."""
     random = torch.Generator().manual_seed(0)
     # In half precision a sum of products rounds once, at its end. In float32 it rounds after each product, unless torch
-    # may multiply in a shorter type.
+    # may multiply in a shorter type. Logits of float64 are compared in float32.
     single = {"high": 2.0**-10, "medium": 2.0**-7}.get(torch.get_float32_matmul_precision(), 2.0**-20)
 
     def hook(module: Any, given: Any, output: Any) -> Any:
         if not (isinstance(output, Tensor) and output.is_floating_point()):
             return output
-        rounding = max(torch.finfo(output.dtype).eps, single if output.dtype == torch.float32 else 0.0)
+        rounding = max(torch.finfo(output.dtype).eps, single if output.dtype in (torch.float32, torch.float64) else 0.0)
         noise = torch.randn(output.shape, generator=random).to(output)
         return output + (rounding * output.float().square().mean(-1, keepdim=True).sqrt()).to(output.dtype) * noise
 

@@ -227,10 +227,11 @@ def _default(text: str | None, found: Survey) -> tuple[str, int, int | None]:
 
 def _notes(found: Survey, costs: Costs, tuned: Sequence[Tuned], default: str | None) -> list[str]:
     steps = (
-        "intervals cover the simulated steps, with the draw of captured trees but not the choice of single positions"
+        "intervals of captured trees include which contexts and paths were captured; intervals of policies and of "
+        "single positions include the simulated steps alone"
     )
-    timings = "and the timings" if costs.has_errors() else "and not the timings, whose standard errors are 0"
-    notes = [f"{steps}, {timings}"]
+    timings = "all include the timings" if costs.has_errors() else "not the timings, whose standard errors are 0"
+    notes = [f"{steps}; {timings}"]
     if default is not None:
         batches = [str(one.batch) for one in tuned if one.default is None]
         notes += [f"the default {default} has no time at batch {', '.join(batches)}"] if batches else []

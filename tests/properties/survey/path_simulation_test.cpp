@@ -108,8 +108,10 @@ TEST(PathSimulation, TheErrorOfCapturedTreesIsThatOfTheirContexts) {
   two.context_trials = {10, 10};
   two.context_tokens = {10, 30};
   EXPECT_EQ(two.standard_error(), 1) << "the error of the mean of 1 and 3";
-  two.context_trials = {20};
-  two.context_tokens = {40};
+  two.trials = two.steps = 49;  // 49 * (1 / 49.0) is not 1
+  two.trial_tokens = 1;
+  two.context_trials = {49};
+  two.context_tokens = {1};
   EXPECT_TRUE(std::isnan(two.standard_error()));
   const auto source = PathSource::open(data + "stories512_trees.npz", {});
   const double few = simulated("token_path", *source, 1 << 12, 4, 1).standard_error();
