@@ -77,15 +77,18 @@ Input input_of(const DraftTree& tree, const PrefixRows& rows, const Tokens& star
   return input;
 }
 
+/// The number of each input, by its drafts and parents, which determine its rows after one prefix.
+using NumberOf = std::map<std::pair<std::vector<Token>, std::vector<int>>, std::size_t>;
+
 /// Adds an input with its probability; the probabilities of equal inputs are added up.
-void add(std::vector<Input>& inputs, std::vector<double>& drawn, Input input, double probability) {
-  const auto found = std::find(inputs.begin(), inputs.end(), input);
-  if (found == inputs.end()) {
+void add(NumberOf& number_of, std::vector<Input>& inputs, std::vector<double>& drawn, Input input,
+         double probability) {
+  const auto [found, fresh] = number_of.try_emplace({input.drafts, input.parents}, inputs.size());
+  if (fresh) {
     inputs.push_back(std::move(input));
-    drawn.push_back(probability);
-  } else {
-    drawn[static_cast<std::size_t>(found - inputs.begin())] += probability;
+    drawn.push_back(0);
   }
+  drawn[found->second] += probability;
 }
 
 /// Gives an input its masks, and replaces its rows of p by rows that have mass on forbidden tokens.
@@ -392,9 +395,10 @@ SmallModel small_model_of(const Instance& instance, std::string_view sampling, E
     return drafter.draw(rows, instance.drafts, random, out);
   };
   Explorer<Rational> explorer(limits);
+  NumberOf number_of;
   const bool whole =
       each_drafted_tuple(explorer, draw, [&](std::span<const Token> tuple, const Rational& probability) {
-        add(small_model.inputs, small_model.drawn,
+        add(number_of, small_model.inputs, small_model.drawn,
             {.p = {*target}, .q = proposals, .drafts = {tuple.begin(), tuple.end()}},
             static_cast<double>(probability));
       });
@@ -416,17 +420,10 @@ SmallModel small_model_of(const PathInstance& instance, std::string_view samplin
                          level](const Tokens& prefix, std::vector<Input>& inputs, std::vector<double>& drawn) {
     int context = 0;
     for (const Token x : prefix) context = conditionals->next(context, x);
-    // After one prefix, a tree's drafts and parents determine its rows.
-    std::map<std::pair<std::vector<Token>, std::vector<int>>, std::size_t> number_of;
+    NumberOf number_of;
     const auto branches = explore_trees<Rows<Rational>, Rational>(
         drafter, *conditionals, shape, context, {}, [&](const DraftTree& tree, const Rational& probability) {
-          Input input = input_of(tree, *rows, prefix, level);
-          const auto [found, fresh] = number_of.try_emplace({input.drafts, input.parents}, inputs.size());
-          if (fresh) {
-            inputs.push_back(std::move(input));
-            drawn.push_back(0);
-          }
-          drawn[found->second] += static_cast<double>(probability);
+          add(number_of, inputs, drawn, input_of(tree, *rows, prefix, level), static_cast<double>(probability));
         });
     if (branches == 0) throw AdapterError(fmt::format("draft sampling {}: too many trees on {}", sampling, text));
   };

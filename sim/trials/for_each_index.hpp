@@ -14,8 +14,8 @@ inline int threads_of(int asked) {
   return asked > 0 ? asked : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// Calls work(i) for every i < count on threads_of(threads) threads. Once stopped() is true, no
-/// call begins. Returns 1 for each i whose call ended before that.
+/// Calls work(i) for every i < count on threads_of(threads) threads. Once stopped() is true, no call begins. Returns 1
+/// for each i whose call ended before that.
 /// Throws: the exception of the least i whose call threw, after all calls. Without a stop, this i does not depend on
 /// the threads.
 template <class Stopped, class Work>

@@ -15,7 +15,8 @@ namespace {
 
 using namespace acceptance;
 
-/// The tolerance that tests/golden/README.md states. The finite sums have at most 200 terms, each a coefficient below 1 over a rate above 1 with a few roundings: 200 * 8 * 2^-53 = 2e-13.
+/// The tolerance that tests/golden/README.md states. The finite sums have at most 200 terms, each a coefficient below 1
+/// over a rate above 1 with a few roundings: 200 * 8 * 2^-53 = 2e-13.
 constexpr double race_tolerance = 1e-12;
 
 TEST(RaceAcceptance, EveryReferenceCase) {
