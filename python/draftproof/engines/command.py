@@ -66,7 +66,17 @@ def _run(known: dict[str, Engine], chosen: dict[str, list[str]], base: Path, opt
             results.replace(into, json.dumps(result))
 
         if options.repeat:
-            keep(results.repeat(engine, adapters, options.repeat, seed=options.seed, models=options.models, keep=keep))
+            keep(
+                results.repeat(
+                    engine,
+                    adapters,
+                    options.repeat,
+                    seed=options.seed,
+                    models=options.models,
+                    limit=options.limit,
+                    keep=keep,
+                )
+            )
         else:
             keep(
                 results.run(
@@ -97,7 +107,7 @@ def _parser() -> Parser:
     parser.add_argument("--seed", type=int, default=1, help="seed of models and predictions [%(default)s]")
     parser.add_argument("--timings", action="store_true", help="store the seconds of each adapter")
     parser.add_argument(
-        "--limit", type=float, default=600, metavar="SECONDS", help="time limit of each adapter [%(default)s]"
+        "--limit", type=float, default=600, metavar="SECONDS", help="time limit of each gate [%(default)s]"
     )
     told = "count how many of N gates with other seeds pass; adds to a stored count if the seeds continue it"
     parser.add_argument("--repeat", type=int, default=0, metavar="N", help=told)

@@ -83,14 +83,16 @@ def repeat(
     *,
     seed: int = 1,
     models: int = 2,
+    limit: float = 600,
     keep: Callable[[dict[str, Any]], None] = lambda counted: None,
 ) -> dict[str, Any]:
     """Runs `count` gates on each adapter, or fewer after Ctrl-C, and returns how many passed.
 
     For an adapter that can be scripted, each gate is the proof tier with other models and predictions, or on one small
     chain if `models` is 0. For other adapters each gate is the tiers of trials with another seed, and the count has no
-    `models`. `keep` is called with the counts so far after each gate. For an adapter that cannot be opened, the count
-    has the reason as `skipped`, and no gates. Raises: Missing; what a gate raises, after it is counted as failed."""
+    `models`. A gate is undecided after `limit` seconds. `keep` is called with the counts so far after each gate. For
+    an adapter that cannot be opened, the count has the reason as `skipped`, and no gates. Raises: Missing; what a gate
+    raises, after it is counted as failed."""
     engine.enter()
     counted: dict[str, Any] = {}
     for adapter in engine.adapters:
@@ -104,7 +106,7 @@ def repeat(
             continue
         asked = {"models": models, "predictions": 16} if proved else {}
         tiers = ("proof",) if proved else adapter.tiers
-        for done, gate in enumerate(_gates(adapter.name, subject, tiers, range(seed, seed + count), asked)):
+        for done, gate in enumerate(_gates(adapter.name, subject, tiers, range(seed, seed + count), limit, asked)):
             one = counted.setdefault(adapter.name, {"gates": 0, "passed": 0, "seed": seed})
             if proved:
                 one["models"] = models
@@ -153,7 +155,7 @@ def small_chain(seed: int) -> str:
 
 
 def _gates(
-    name: str, subject: Subject, tiers: Sequence[str], seeds: Sequence[int], asked: dict[str, int]
+    name: str, subject: Subject, tiers: Sequence[str], seeds: Sequence[int], limit: float, asked: dict[str, int]
 ) -> Iterator[Verdict | Exception]:
     """Yields a gate for each seed, or as the last one the exception that ended it, and prints a line of progress after
     it. Ctrl-C ends the sequence early."""
@@ -167,7 +169,7 @@ def _gates(
                 instance=[small_chain(one)] if asked.get("models") == 0 else [],
                 keep=False,
                 raises=False,
-                time_limit=600,
+                time_limit=limit,
                 **asked,  # type: ignore[arg-type]  # numbers of models and predictions
             )
             done += 1
