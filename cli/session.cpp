@@ -255,8 +255,8 @@ void Session::write(const Document& result) const {
   }
 }
 
-Progress::Progress(std::string label, std::uint64_t total, bool quiet)
-    : label_{std::move(label)}, total_{total}, terminal_{isatty(STDERR_FILENO) != 0}, quiet_{quiet} {}
+Progress::Progress(std::string label, std::uint64_t total, bool quiet, bool even)
+    : label_{std::move(label)}, total_{total}, terminal_{isatty(STDERR_FILENO) != 0}, quiet_{quiet}, even_{even} {}
 
 Progress::~Progress() {
   if (shown_ && terminal_) std::cerr << "\r\033[K" << std::flush;
@@ -270,8 +270,8 @@ void Progress::update(std::uint64_t done) {
   shown_ = true;
   const double share = total_ > 0 ? std::min(1.0, static_cast<double>(done) / static_cast<double>(total_)) : 0;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const std::string line = fmt::format("{}: {:.0f} %, {:.0f} s left", label_, 100 * share,
-                                       share > 0 ? elapsed * (1 - share) / share : 0.0);
+  std::string line = fmt::format("{}: {:.0f} %", label_, 100 * share);
+  if (even_) line += fmt::format(", {:.0f} s left", share > 0 ? elapsed * (1 - share) / share : 0.0);
   if (terminal_)
     std::cerr << '\r' << line << "\033[K" << std::flush;
   else

@@ -99,8 +99,9 @@ void keep_standard_streams_apart();
 /// from only one thread at a time. Work that ends before the first line is due shows nothing.
 class Progress {
  public:
-  /// `total` is the number of units of work; `quiet` suppresses all output.
-  Progress(std::string label, std::uint64_t total, bool quiet);
+  /// `total` is the number of units of work; `quiet` suppresses all output. The time left is shown only if the units are
+  /// `even`, that is, take about the same time.
+  Progress(std::string label, std::uint64_t total, bool quiet, bool even = true);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -113,7 +114,7 @@ class Progress {
 
   std::string label_;
   std::uint64_t total_;
-  bool terminal_, quiet_, shown_ = false;
+  bool terminal_, quiet_, even_, shown_ = false;
   Clock::time_point start_ = Clock::now(), last_ = start_;
 };
 

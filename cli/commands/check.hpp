@@ -125,7 +125,8 @@ struct Check {
     std::vector<GateResult> results;
     {
       constexpr std::uint64_t parts = 1000;  // units of progress per gate
-      Progress progress("checking", parts * gates.size(), session.quiet);
+      // A gate of trials on long rows takes thousands of times as long as one on small models.
+      Progress progress("checking", parts * gates.size(), session.quiet, false);
       const double planned = std::exp2(options.profile.log2_trials);
       options.progress = [&](std::uint64_t trials) {
         const double share = std::min(1.0, static_cast<double>(trials) / planned);
@@ -154,9 +155,16 @@ struct Check {
                         .expected = "--adapter with this option"});
     if (options.profile.adapter_models == 0 && options.adapter_instances.empty())
       throw InputError({.file = "--models", .got = "0", .expected = "at least 1, or --instance"});
-    for (const adapters::OpenAdapter& adapter : session.external)
-      for (const std::string& text : options.adapter_instances)
-        adapters::check_instance(adapter.served->declaration(), text);
+    for (const adapters::OpenAdapter& adapter : session.external) {
+      const adapters::Declaration& declaration = adapter.served->declaration();
+      for (const std::string& text : options.adapter_instances) adapters::check_instance(declaration, text);
+      for (const std::string& sampling : options.draft_samplings)
+        if (sampling != declaration.draft_sampling)
+          throw InputError({.file = "--draft-sampling",
+                            .got = sampling,
+                            .expected = fmt::format("{}, which {} declares for its drafts, or no such option",
+                                                    declaration.draft_sampling, declaration.name)});
+    }
   }
 
   /// Throws: InputError if the source cannot be read or lacks the position.

@@ -163,6 +163,15 @@ bool affordable(const TreeShape& shape, int vocabulary, int most_trees, const Pa
   return drafted_trees(shape, vocabulary, most_trees, sizes) <= most_trees;
 }
 
+/// Whether the n-th model has two separate paths of three tokens that all begin with the same draft, in a vocabulary of
+/// three: the only models within the limit where separate paths part below the second level with more than one token
+/// left after a rejection.
+bool parts_late(int n, const PathSizes& sizes) {
+  constexpr int trees = 81;  // two tokens of each of two paths
+  return n % 24 == 17 && !sizes.branches && !sizes.stem && !sizes.fixed && !sizes.shared_suffix &&
+         sizes.fewest_drafts <= 2 && sizes.most_drafts >= 2 && sizes.most_trees >= trees;
+}
+
 /// The relation of the rows after different prefixes.
 enum class Context {
   none,      ///< the same rows after every prefix
@@ -217,7 +226,12 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   constexpr PathForm forms[]{PathForm::any,  PathForm::deep, PathForm::deep,     PathForm::wide,
                              PathForm::wide, PathForm::wide, PathForm::branched, PathForm::branched};
   PathForm form = forms[dice.between(0, 7)];
-  for (int attempt = 0;; ++attempt) {
+  const bool late = parts_late(n, sizes);
+  if (late) {
+    instance.shape = {.drafts = 2, .length = 3, .branching = {}, .stem = 0};
+    vocabulary = 3;
+  }
+  for (int attempt = 0; !late; ++attempt) {
     if (attempt == 32) form = PathForm::any;  // after 32 shapes of this form with too many trees
     // With V = 2 only one token remains after a rejection, so two of three branched models have V >= 3. Separate paths
     // then have too many trees, but paths with a common stem do not.
@@ -227,9 +241,10 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
     if (affordable(instance.shape, vocabulary, most_trees, sizes)) break;
   }
 
-  const Context context = draw_context(dice);
+  const Context context = late ? (dice.chance(1, 2) ? Context::own : Context::opposed) : draw_context(dice);
   // The rows of a branched model differ between prefixes of two tokens, that is, below the second level.
-  int listed = context == Context::none ? 0 : dice.between(form == PathForm::branched ? 2 : 1, instance.shape.length);
+  const int fewest_listed = late || form == PathForm::branched ? 2 : 1;
+  int listed = context == Context::none ? 0 : dice.between(fewest_listed, instance.shape.length);
   const auto rows_of_level = [vocabulary](int level) {
     int count = 1;
     while (level-- > 0) count *= vocabulary;
@@ -253,6 +268,12 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   };
   Tokens prefix;
   for (int length = 0; length <= listed; ++length) each_prefix(vocabulary, length, prefix, add_rows);
+  if (late) {
+    PrefixWeights& root = instance.rows.at({});
+    const std::ptrdiff_t first = std::ranges::max_element(root.target) - root.target.begin();
+    std::ranges::fill(root.proposal, 0);
+    root.proposal[static_cast<std::size_t>(first)] = 1;
+  }
   // In half of the models with repeated rows, the rows after token 0 equal the rows after the empty prefix, so all
   // rows along a path of zeros are equal.
   if (context == Context::repeated && dice.chance(1, 2))

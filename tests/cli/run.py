@@ -1,4 +1,4 @@
-"""Runs the cases of cases/*.txt and of logic.py, which check exit code, standard output and standard error.
+"""Runs the cases of cases/*.txt, logic.py and terminals.py, which check exit code, standard output and standard error.
 
     run.py PROGRAM FAKES FILES WORK [CASE...]
 
@@ -116,7 +116,7 @@ class Case:
     def run(self, wanted, text):
         """Runs the program with the words of `text`; requires exit code `wanted`. Returns standard output."""
         self.call(self.values["PROGRAM"], shlex.split(self.fill(text)))
-        self.err = re.sub(r"[a-z_]+: [0-9]+ %, [0-9]+ s left\n", "", self.err)  # progress, shown if a run is slow
+        self.err = re.sub(r"[a-z_]+: [0-9]+ %(, [0-9]+ s left)?\n", "", self.err)  # progress, shown if a run is slow
         if self.code != wanted:
             self.fail(f"expected exit code {wanted}")
         if wanted in (2, 4) and (self.out or not self.err):
@@ -177,8 +177,10 @@ class Case:
 def all_cases():
     """Returns the function of each case, by name."""
     import logic
+    import terminals
 
-    cases = {name.rstrip("_"): call for name, call in inspect.getmembers(logic, inspect.isfunction) if name[0] != "_"}
+    functions = inspect.getmembers(logic, inspect.isfunction) + inspect.getmembers(terminals, inspect.isfunction)
+    cases = {name.rstrip("_"): call for name, call in functions if name[0] != "_"}
     for table in sorted((HERE / "cases").glob("*.txt")):
         for name, lines in re.findall(r"^([a-z_]+):.*\n((?:[ \n].*\n?)*)", table.read_text(), re.M):
             cases[name] = lambda case, lines=lines: case.do(lines)

@@ -280,23 +280,35 @@ TEST(ExternalInstances, ObeyEveryDeclaration) {
   for (const int fewest : {1, 2, 4}) EXPECT_EQ(obeys(Level::chain, "iid", fewest, 0, 6), fewest);
 }
 
+/// Returns the largest number of tokens before two siblings of a tree, -1 if no node has siblings.
+int deepest_siblings(const Input& input) {
+  int deepest = -1;
+  std::vector<int> tokens;  // of the path to each node
+  for (std::size_t u = 0; u < input.parents.size(); ++u) {
+    const int parent = input.parents[u];
+    tokens.push_back(parent < 0 ? 1 : tokens[static_cast<std::size_t>(parent)] + 1);
+    if (std::count(input.parents.begin(), input.parents.end(), parent) > 1)
+      deepest = std::max(deepest, tokens.back() - 1);
+  }
+  return deepest;
+}
+
 // With two tokens, one is left after a refusal, so that a wrong test of a second sibling changes nothing.
-TEST(ExternalInstances, SomeHaveSiblingsBelowTheRootAndThreeTokens) {
+TEST(ExternalInstances, SomeHaveSiblingsAtEveryLevelAndThreeTokens) {
   const Declaration paths{.name = "any", .level = Level::tree, .draft_sampling = "iid_paths"};
   for (const std::uint64_t seed : {1, 2, 3}) {
-    int found = 0;
+    int after_one = 0, after_two = 0;
     for (int n = 0; n < 120; ++n) {
       const PathInstance instance = external_path_instance(paths, seed, n);
       if (instance.vocabulary() < 3) continue;
-      const SmallModel small_model = small_model_of(instance, paths.draft_sampling, paths.level);
-      found += std::ranges::any_of(small_model.inputs, [](const Input& input) {
-        std::vector<int> below = input.parents;
-        std::erase(below, -1);
-        std::ranges::sort(below);
-        return std::ranges::adjacent_find(below) != below.end();
-      });
+      int deepest = -1;
+      for (const Input& input : small_model_of(instance, paths.draft_sampling, paths.level).inputs)
+        deepest = std::max(deepest, deepest_siblings(input));
+      after_one += deepest == 1;
+      after_two += deepest == 2;
     }
-    EXPECT_GE(found, 4) << seed;
+    EXPECT_GE(after_one, 4) << seed;
+    EXPECT_GE(after_two, 3) << seed;
   }
 }
 
