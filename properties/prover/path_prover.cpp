@@ -163,11 +163,11 @@ bool affordable(const TreeShape& shape, int vocabulary, int most_trees, const Pa
   return drafted_trees(shape, vocabulary, most_trees, sizes) <= most_trees;
 }
 
-/// Whether the n-th model has two separate paths of three tokens that all begin with the same draft, in a vocabulary of
-/// three: the only models within the limit where separate paths part below the second level with more than one token
-/// left after a rejection.
+/// Whether the n-th model has two separate paths of three tokens that both begin with the same draft, at V = 3. These
+/// are the only models within the limit where separate paths part below the second level and a rejection leaves more
+/// than one token.
 bool parts_late(int n, const PathSizes& sizes) {
-  constexpr int trees = 81;  // two tokens of each of two paths
+  constexpr int trees = 81;  // 3^4: two tokens of each path are drawn
   return n % 24 == 17 && !sizes.branches && !sizes.stem && !sizes.fixed && !sizes.shared_suffix &&
          sizes.fewest_drafts <= 2 && sizes.most_drafts >= 2 && sizes.most_trees >= trees;
 }

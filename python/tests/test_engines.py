@@ -198,13 +198,13 @@ def test_adapters_that_are_not_proved_repeat_their_trials(
     asked: list[Any] = []
 
     def passing(*given: Any, **named: Any) -> Any:
-        asked.append((named["tier"], named["seed"], "models" in named, list(named["instance"])))
+        asked.append((named["tier"], named["seed"], "models" in named, list(named["instance"]), named["time_limit"]))
         return type("Gate", (), {"status": "passed"})()
 
     monkeypatch.setattr(engine_results, "check", passing)
     engine = discover(checkout / "python" / "engines")["small"]
-    counted = engine_results.repeat(engine, ["chain"], 2, seed=5, models=0)
-    assert asked == [(("sampled",), 5, False, []), (("sampled",), 6, False, [])]
+    counted = engine_results.repeat(engine, ["chain"], 2, seed=5, models=0, limit=9)
+    assert asked == [(("sampled",), 5, False, [], 9), (("sampled",), 6, False, [], 9)]
     assert counted == {"chain": {"gates": 2, "passed": 2, "seed": 5}}
     result = {"engine": "small", "version": "1", "adapters": [{"name": "chain", "repeated": counted["chain"]}]}
     assert "| small 1 | `chain` | 2 | trials | 2 |  |" in engine_pages._repeated({"small": result})
@@ -216,6 +216,11 @@ def test_a_repeated_gate_that_fails_is_named(checkout: Path, capfd: pytest.Captu
     assert command.main(["small:chain", "--repeat", "2", "--seed", "7"]) == command.FAILED
     said = capfd.readouterr().out
     assert "2 of 2 gates passed" not in said and "seed 7: " in said and "exact_distribution" in said
+
+
+def test_the_time_limit_is_that_of_each_repeated_gate(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    command.main(["small:chain", "--repeat", "1", "--limit", "0.001"])
+    assert "chain: gate 1 of 1, undecided" in capfd.readouterr().err
 
 
 def test_repeated_gates_of_a_adapter_that_cannot_be_opened_are_skipped(

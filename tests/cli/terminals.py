@@ -107,6 +107,9 @@ def interrupt(case):
     for form in "table", "markdown", "csv", "jsonl", "html", "annotations":
         word = "complete" if form in ("csv", "jsonl") else "stopped early"
         wants(word in _stopped(case, survey + form, "surveying"), f"{form}: {word}")
+    report = json.loads(_stopped(case, "check single_draft --tier sampled --distance 0.000001 --json", "checking"))
+    wants("draftproof.check/" in report["schema"], "the result of a gate")
+    wants(re.search("checking: [0-9]+ %", case.err) and "left" not in case.err, "a share, no time: gates differ")
     asked = "optimum zipf:vocabulary=32000,positions=1000000 -K 2 --json"
     source, = json.loads(_stopped(case, asked, "computing the optimum"))["sources"]
     iid, = (one["mean"] for one in source["optimum"] if one["draft_sampling"] == "iid")
@@ -114,7 +117,8 @@ def interrupt(case):
     asked = f"reproduce draft_samplings zipf:vocabulary=50 --effort {years} --json"
     report = json.loads(_stopped(case, asked, "draft_samplings"))
     # Studies do not report a position that was stopped early.
-    wants(report["schema"] == "draftproof.study.draft_samplings/1" and "sources" not in report, "a study without sources")
+    wants(report["schema"] == "draftproof.study.draft_samplings/1", "the result of a study")
+    wants("sources" not in report, "a study without sources")
     for number in signal.SIGINT, signal.SIGHUP:
         asked = "prove single_draft --instances 1000000 --threads 1 --json"
         report = json.loads(_stopped(case, asked, "proving", number))

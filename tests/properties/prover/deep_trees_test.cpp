@@ -194,7 +194,8 @@ TEST(DeepTrees, OccurForEveryDrafter) {
     // A quarter of the models is generated so that nodes of two tokens have several children; the test requires a
     // tenth. The single tree of a fixed drafter has the most probable prefixes, so it less often has such nodes.
     EXPECT_GE(several, drafter->info().fixed ? 3 : pr_instances / 10) << drafter->info().name;
-    const bool separate = !drafter->info().branches && !drafter->info().has_stem;  // paths: V^(K L) trees
+    // Separate paths have too many trees at V = 3, but for the models whose paths begin with the same draft: 10 of 240.
+    const bool separate = !drafter->info().branches && !drafter->info().has_stem;
     if (!drafter->info().fixed) {
       EXPECT_GE(of_more_tokens, separate ? pr_instances / 24 : pr_instances / 20) << drafter->info().name;
     }
